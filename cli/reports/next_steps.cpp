@@ -85,30 +85,6 @@ Step shared_gpu(const Found& found) {
           "  " + without(found.header.command, "--ranks-per-gpu")};
 }
 
-/// More ranks than cores measure the scheduler.
-Step fewer_ranks(const Found& found) {
-  const auto said = found.header.host.find("cores");
-  int cores = 0;
-  for (const Point& point : found.study.points) {
-    if (said != found.header.host.end() && has_time(point) && point.key.ranks > 1 &&
-        library_of(point.measured->backend).empty() &&
-        registered(point.measured->backend).ranks_take_cores()) {
-      cores = parse_number<int>(said->second).value_or(0);
-    }
-    for (const Limit& limit : point.predicted ? point.predicted->limits : std::vector<Limit>{}) {
-      cores = limit.kind == Limit::Kind::shared_cores ? limit.cores : cores;
-    }
-  }
-  const int most = found.cells.back().question.ranks;
-  if (cores <= 0 || most <= cores) {
-    return {};
-  }
-  return {fmt::format(
-      "{} ranks shared {} cores: such times are of the cores and not of links. {} in {} gives "
-      "each rank a core, more ranks take more machines.",
-      most, cores, cores > 1 ? fmt::format("`ranks: {}`", cores) : "No number of ranks", found.file)};
-}
-
 /// Whether the fastest two of ours were measured, and their scatter hides which one wins.
 bool undecided(const Cell& cell) {
   const std::vector<Contender> order = ranking(cell, Side::measured);
@@ -254,7 +230,7 @@ std::vector<std::string> next_steps(const study::PointStudy& study, const RunHea
   }
   using Rules = std::vector<Step (*)(const Found&)>;
   const Rules rules = std::ranges::any_of(study.points, has_time)
-                          ? Rules{go_on, shared_gpu, fewer_ranks, quieter_or_longer, better_predictions, use}
+                          ? Rules{go_on, shared_gpu, quieter_or_longer, better_predictions, use}
                           : Rules{go_on, measure};
   std::vector<std::string> lines;
   std::size_t steps = 0;

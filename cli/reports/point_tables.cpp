@@ -92,8 +92,11 @@ TextTable comparison_table(const std::vector<Point>& points, ComparisonLayout la
   for (const Column<ComparisonRow>& column : columns) {
     result.header.push_back(column.header);
   }
-  for (const ComparisonRow& row : comparison(points)) {
-    if (row.first_of_group && !result.rows.empty() && layout != ComparisonLayout::page) {
+  const std::vector<ComparisonRow> rows = comparison(points);
+  const bool groups =
+      layout != ComparisonLayout::page && !std::ranges::all_of(rows, &ComparisonRow::first_of_group);
+  for (const ComparisonRow& row : rows) {
+    if (row.first_of_group && !result.rows.empty() && groups) {
       result.rows.emplace_back(columns.size());
     }
     if (row.first_of_group && layout == ComparisonLayout::narrow) {

@@ -27,7 +27,7 @@ std::optional<Seconds> time_of(const Point& point) {
 /// As many points as a screen takes. For each number of ranks the largest size and what failed stay in any
 /// case; then come the smallest size, the sizes where the fastest of ours changes, and all others.
 std::vector<Point> points_of_a_screen(const std::vector<Point>& points) {
-  constexpr std::size_t kScreen = 24;
+  constexpr std::size_t kScreen = 24;  // Lines; a screen has 40, with what is said above and below.
   std::map<int, std::map<Bytes, const Point*>> fastest;
   for (const Point& point : points) {
     const Point*& best = fastest[point.key.ranks][point.key.bytes];
@@ -54,7 +54,7 @@ std::vector<Point> points_of_a_screen(const std::vector<Point>& points) {
     std::vector<Point> shown;
     std::copy_if(points.begin(), points.end(), std::back_inserter(shown),
                  [&](const Point& point) { return rank_of(point) <= last; });
-    if (shown.size() <= kScreen || last == 0) {
+    if (comparison_table(shown, ComparisonLayout::wide).rows.size() <= kScreen || last == 0) {
       return shown;
     }
   }
@@ -149,11 +149,6 @@ void print_points(const study::PointStudy& study, const CommonOptions& common, b
     print_line(fmt::format("{} of {} rows; --explain shows all", shown.size(), study.points.size()));
   } else {
     print_accuracy(study.conclusions.accuracy);
-  }
-  if (std::any_of(study.points.begin(), study.points.end(),
-                  [](const Point& point) { return point.measured && point.measured->shared_gpu; })) {
-    print_line(
-        "shared GPU: several ranks ran on one GPU; these times try the path and say nothing about a link");
   }
   print_lines(fitted_sentences(study.conclusions.fitted));
   if (!next.empty()) {

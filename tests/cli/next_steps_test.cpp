@@ -36,7 +36,6 @@ RunHeader typed(const std::string& command) {
   RunHeader header;
   header.command = command;
   header.scenario = {.name = "a", .file = "a.yaml", .text = "ranks: 2\n"};
-  header.host["cores"] = "2";
   return header;
 }
 
@@ -94,13 +93,8 @@ TEST(NextSteps, WhatCannotBeToldApartIsMeasuredForLonger) {
   EXPECT_THAT(steps(study), testing::Contains("  ringside doctor"));
 }
 
-TEST(NextSteps, RanksThatSharedCoresAndGpusAreSaid) {
-  PointStudy study = measured();
-  for (Point& point : study.points) {
-    point.key.ranks = 6;
-  }
-  EXPECT_THAT(steps(study), testing::Contains(HasSubstr("6 ranks shared 2 cores")));
-  study = measured(Backend::nccl);
+TEST(NextSteps, RanksThatSharedGpusAreSaid) {
+  PointStudy study = measured(Backend::nccl);
   study.points[0].measured->shared_gpu = true;
   EXPECT_THAT(steps(study, "ringside measure a.yaml --ranks-per-gpu 2"),
               testing::Contains("  ringside measure a.yaml"));
