@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/numbers.hpp"
-#include "sim/symmetry/check_waits.hpp"
+#include "sim/symmetry/waits.hpp"
 #include "sim/topology/route_cost.hpp"
 
 namespace ringside {
@@ -23,7 +23,7 @@ double per_second(double seconds_per_byte) { return seconds_per_byte > 0 ? 1 / s
 class PartitionCheck {
  public:
   PartitionCheck(const Execution& execution, const Network& network, const Partition& partition)
-      : execution_(execution), network_(network), partition_(partition), waits_(execution) {
+      : execution_(execution), network_(network), partition_(partition) {
     if (network.topology != nullptr) {
       for (const Link& link : network.topology->links()) {
         inverse_capacity_.push_back(inverse(link.capacity).value);
@@ -35,6 +35,9 @@ class PartitionCheck {
 
   std::vector<std::string> run() {
     check_lines();
+    if (faults_.empty() && reduces_in_time(network_)) {
+      read_waits();
+    }
     for (std::size_t number = 0; number < partition_.stages.size() && faults_.empty(); ++number) {
       const PartitionStage& stage = partition_.stages[number];
       if (!fits(stage)) {
@@ -43,9 +46,6 @@ class PartitionCheck {
       }
       check_ranks(number, stage);
       check_moves(number, stage);
-      if (reductions_take_time() && faults_.empty()) {
-        waits_.check(stage, faults_);
-      }
       if (faults_.empty()) {
         leave(number, stage);
       }
@@ -84,15 +84,6 @@ class PartitionCheck {
     faults_.push_back(fmt::format("stage {}: {}", stage, what));
   }
 
-  bool reductions_take_time() const {
-    for (Rank rank = 0; rank < network_.num_ranks; ++rank) {
-      if (reduction_cost(network_, rank) > 0) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   // --- Which rounds there are
 
   void check_lines() {
@@ -119,6 +110,20 @@ class PartitionCheck {
     if (next != execution_.num_rounds()) {
       faults_.push_back(fmt::format("rounds from {} on are left out", next));
     }
+  }
+
+  void read_waits() {
+    std::vector<RepeatedRounds> lines;
+    for (const PartitionStage& stage : partition_.stages) {
+      lines.insert(lines.end(), stage.lines.begin(), stage.lines.end());
+    }
+    const std::size_t num_told = lines.size();
+    std::optional<std::vector<LineWaits>> waits = find_waits(execution_, lines);
+    if (!waits || lines.size() > num_told) {
+      faults_.emplace_back("what moves wait for is not fixed, or differs between a round and its images");
+      return;
+    }
+    waits_ = *std::move(waits);
   }
 
   static bool in_range(std::int32_t number, std::size_t size) { return number >= 0 && at(number) < size; }
@@ -197,7 +202,12 @@ class PartitionCheck {
     for (const RepeatedRounds& line : stage.lines) {
       for (std::int64_t i = 0; i < line.period && faults_.empty(); ++i, ++round) {
         check_round(number, stage, line.first + i, static_cast<std::int32_t>(round));
+        if (!waits_.empty() && faults_.empty()) {
+          check_waits(number, stage, stage.move_class[round],
+                      waits_[line_].rounds[static_cast<std::size_t>(i)]);
+        }
       }
+      ++line_;
     }
     if (!faults_.empty()) {
       return;
@@ -243,6 +253,18 @@ class PartitionCheck {
           fail(number, fmt::format("class {} of moves, round {}: {}", i, round, fault));
         }
       }
+    }
+  }
+
+  void check_waits(std::size_t number, const PartitionStage& stage, const std::vector<std::int32_t>& classes,
+                   const std::vector<MoveWaits>& waits) {
+    const auto as_its_class = [&](std::int32_t in, const MoveWaits& own) {
+      const MoveClass& row = stage.moves[at(in)];
+      return row.source.behind == own.source_behind && row.source.holds == own.holds &&
+             row.target.behind == (row.local ? own.source_behind : own.target_behind);
+    };
+    if (!std::equal(classes.begin(), classes.end(), waits.begin(), waits.end(), as_its_class)) {
+      fail(number, "moves wait for other reductions than their classes");
     }
   }
 
@@ -390,37 +412,20 @@ class PartitionCheck {
   // --- How ranks leave a stage
 
   void leave(std::size_t number, const PartitionStage& stage) {
-    std::vector<std::int32_t> last_round(stage.ranks.size(), -1);
-    std::vector<RankEntry> exits(stage.ranks.size());
-    for (std::size_t i = 0; i < stage.moves.size(); ++i) {
-      const MoveClass& move = stage.moves[i];
-      std::vector<std::int32_t> ends = {move.source.rank_class};
-      if (move.target.rank_class != move.source.rank_class) {
-        ends.push_back(move.target.rank_class);
-      }
-      for (const std::int32_t end : ends) {
-        if (move.round > last_round[at(end)]) {
-          last_round[at(end)] = move.round;
-          exits[at(end)].ready_after.clear();
-        }
-        if (move.round == last_round[at(end)]) {
-          exits[at(end)].ready_after.push_back(
-              {.stage = static_cast<std::int32_t>(number), .number = static_cast<std::int32_t>(i)});
-        }
-      }
-    }
-    const bool timed = reductions_take_time();
+    const auto number_here = static_cast<std::int32_t>(number);
+    const std::vector<std::vector<StageClass>> moves = last_moves(stage, number_here);
     // One row for those who owe nothing, one for those who do.
     const auto first_row = static_cast<std::int32_t>(entries_.size());
-    for (std::size_t i = 0; i < exits.size(); ++i) {
-      entries_.push_back(exits[i]);
-      exits[i].owes = {.stage = static_cast<std::int32_t>(number), .number = static_cast<std::int32_t>(i)};
-      entries_.push_back(exits[i]);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      entries_.push_back({.ready_after = moves[i], .owes = {}});
+      entries_.push_back(
+          {.ready_after = moves[i], .owes = {.stage = number_here, .number = static_cast<std::int32_t>(i)}});
     }
+    const bool timed = !waits_.empty() && line_ > 0;
     for (Rank rank = 0; rank < execution_.num_ranks(); ++rank) {
       const std::int32_t in = stage.rank_class[at(rank)];
-      if (last_round[at(in)] >= 0) {
-        entry_of_rank_[at(rank)] = first_row + 2 * in + (timed && waits_.owes(rank) ? 1 : 0);
+      if (!moves[at(in)].empty()) {
+        entry_of_rank_[at(rank)] = first_row + 2 * in + (timed && waits_[line_ - 1].owing[at(rank)] ? 1 : 0);
       }
     }
   }
@@ -428,7 +433,8 @@ class PartitionCheck {
   const Execution& execution_;
   const Network& network_;
   const Partition& partition_;
-  WaitCheck waits_;
+  std::vector<LineWaits> waits_;  ///< By line of all stages; empty where no reduction takes time.
+  std::size_t line_ = 0;          ///< Lines that were checked.
   std::vector<std::string> faults_;
   std::vector<RankEntry> entries_ = {
       {}};  ///< Ways in which ranks enter a stage; the first is that of the start.

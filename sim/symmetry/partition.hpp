@@ -131,6 +131,10 @@ struct KnownPartition {
   std::vector<bool> carried;  ///< By link: whether a move carries bytes over it.
 };
 
+/// By class of ranks: the moves of the stage that it is ready after (RankEntry), which are those of the last
+/// round in which it has any. Empty = it has no part in the stage, its partition's `number`th.
+std::vector<std::vector<StageClass>> last_moves(const PartitionStage& stage, std::int32_t number);
+
 /// The partition with the numbers of another network: each class has those of its first member. A proposal:
 /// whether the other members have them, too, is for the checker to say. None where the execution has other
 /// ranks, links or rounds than the partition.
