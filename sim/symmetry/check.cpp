@@ -18,8 +18,6 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 + 1e-12;
 
-double per_second(double seconds_per_byte) { return seconds_per_byte > 0 ? 1 / seconds_per_byte : kInfinite; }
-
 class PartitionCheck {
  public:
   PartitionCheck(const Execution& execution, const Network& network, const Partition& partition)
@@ -27,7 +25,7 @@ class PartitionCheck {
     if (network.topology != nullptr) {
       for (const Link& link : network.topology->links()) {
         inverse_capacity_.push_back(inverse(link.capacity).value);
-        capacity_.push_back(per_second(inverse_capacity_.back()));
+        capacity_.push_back(rate_of(inverse_capacity_.back()));
         latency_.push_back(link.latency.value);
       }
     }
@@ -57,27 +55,6 @@ class PartitionCheck {
   struct Cross {
     std::int32_t link = 0;
     std::int32_t times = 0;
-  };
-  /// Who sends over a link.
-  struct Senders {
-    std::int32_t flows = 0;
-    std::int32_t last_round = -1;
-    Rank source = 0;
-    Rank target = 0;
-    bool one_source = true;
-    bool one_target = true;
-    bool one_a_round = true;
-
-    void note(const Move& move, std::int32_t round) {
-      one_a_round = one_a_round && round != last_round;
-      last_round = round;
-      one_source = one_source && (flows == 0 || source == move.source);
-      one_target = one_target && (flows == 0 || target == move.target);
-      source = move.source;
-      target = move.target;
-      ++flows;
-    }
-    bool follow_one_another() const { return one_a_round && (one_source || one_target); }
   };
 
   void fail(std::size_t stage, const std::string& what) {
@@ -182,7 +159,7 @@ class PartitionCheck {
 
   void check_moves(std::size_t number, const PartitionStage& stage) {
     most_.assign(stage.link_class.size(), 0);
-    alone_.assign(stage.free_flow ? stage.link_class.size() : 0, {});
+    flows_.assign(stage.free_flow ? stage.link_class.size() : 0, {});
     tally_.assign(std::max(stage.link_class.size(), stage.rank_class.size()), 0);
     link_members_.assign(stage.links.size(), 0);
     for (std::size_t link = 0; link < stage.link_class.size(); ++link) {
@@ -219,7 +196,7 @@ class PartitionCheck {
       }
     }
     for (std::size_t link = 0; link < most_.size(); ++link) {
-      const bool follow_one_another = stage.free_flow && alone_[link].follow_one_another();
+      const bool follow_one_another = stage.free_flow && flows_[link].follow_one_another();
       if (!follow_one_another && most_[link] > capacity_of(static_cast<std::int32_t>(link)) * kRounding) {
         return fail(number, fmt::format("link {} can hold flows back, and has no class", link));
       }
@@ -313,22 +290,15 @@ class PartitionCheck {
       }
       crosses_.push_back(cross);
       alone = std::min(alone, capacity_of(cross.link) / cross.times);
-      const auto same = std::find_if(crossed_.begin(), crossed_.end(), [&](const Crossing& other) {
-        return other.link_class == in && other.times == cross.times;
-      });
-      if (same != crossed_.end()) {
-        ++same->links;
-      } else {
-        crossed_.push_back({.link_class = in, .times = cross.times});
-      }
+      add_crossing(crossed_, in, cross.times);
     }
-    if (row.alone != per_second(inverse_bandwidth)) {
+    if (row.alone != rate_of(inverse_bandwidth)) {
       return "its route has another bandwidth than its class";
     }
     for (const Cross& cross : wide_) {
       most_[at(cross.link)] += cross.times * alone;
       if (stage.free_flow) {
-        alone_[at(cross.link)].note(move, row.round);
+        flows_[at(cross.link)].add(move, row.round);
       }
     }
     const bool permuted = crossed_.size() == row.crossings.size() &&
@@ -442,7 +412,7 @@ class PartitionCheck {
   std::vector<double> capacity_;  ///< By link, bytes per second.
   std::vector<double> inverse_capacity_;
   std::vector<double> latency_;      ///< By link, seconds.
-  std::vector<Senders> alone_;       ///< By link, where the flows of the stage are free.
+  std::vector<LinkFlows> flows_;     ///< By link, where the flows of the stage are free.
   std::vector<double> most_;         ///< By link without a class: all that could flow over it.
   std::vector<std::int32_t> tally_;  ///< By rank or link; 0 between counts.
   std::vector<std::int64_t> link_members_;

@@ -1,4 +1,3 @@
-// 400 lines: one search, whose steps fill the same stage one after another.
 #include "sim/symmetry/find.hpp"
 
 #include <algorithm>
@@ -204,31 +203,14 @@ void PartitionFinder::leave_out_wide_links() {
 
 /// Whether every link is crossed by flows that follow one another, or is wide.
 bool PartitionFinder::flows_freely() const {
-  constexpr Rank kNobody = -1;
-  constexpr Rank kSeveral = -2;
-  struct Seen {
-    Rank source = kNobody;
-    Rank target = kNobody;
-    std::int32_t round = -1;
-    bool together = false;  ///< Two flows in one round.
-  };
-  std::vector<Seen> seen(link_node_.size());
-  const auto note = [](Rank& known, Rank rank) {
-    known = known == kNobody || known == rank ? rank : kSeveral;
-  };
+  std::vector<LinkFlows> flows(link_node_.size());
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     for (std::int32_t use = first_use_[i]; use < first_use_[i + 1]; ++use) {
-      Seen& link = seen[at(uses_[at(use)].link)];
-      link.together = link.together || link.round == moves_[i].round;
-      link.round = moves_[i].round;
-      note(link.source, moves_[i].move.source);
-      note(link.target, moves_[i].move.target);
+      flows[at(uses_[at(use)].link)].add(moves_[i].move, moves_[i].round);
     }
   }
-  return std::all_of(kept_.begin(), kept_.end(), [&](std::int32_t id) {
-    const Seen& link = seen[at(id)];
-    return !link.together && (link.source != kSeveral || link.target != kSeveral);
-  });
+  return std::all_of(kept_.begin(), kept_.end(),
+                     [&](std::int32_t id) { return flows[at(id)].follow_one_another(); });
 }
 
 Colours PartitionFinder::colour(const RankEntries& entries) {
@@ -315,18 +297,8 @@ void PartitionFinder::write_moves(const Colours& colours, std::int32_t num_rank_
       for (std::int32_t use = first_use_[i]; use < first_use_[i + 1]; ++use) {
         const std::int32_t node = link_node_[at(uses_[at(use)].link)];
         if (node != kNoClass) {
-          const Crossing crossing = {
-              .link_class = colours.of_item[at(execution_.num_ranks() + node)] - num_rank_classes,
-              .times = uses_[at(use)].times};
-          const auto same =
-              std::find_if(row.crossings.begin(), row.crossings.end(), [&](const Crossing& other) {
-                return other.link_class == crossing.link_class && other.times == crossing.times;
-              });
-          if (same != row.crossings.end()) {
-            ++same->links;
-          } else {
-            row.crossings.push_back(crossing);
-          }
+          add_crossing(row.crossings, colours.of_item[at(execution_.num_ranks() + node)] - num_rank_classes,
+                       uses_[at(use)].times);
         }
       }
     }

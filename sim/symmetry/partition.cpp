@@ -1,5 +1,6 @@
 #include "sim/symmetry/partition.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "common/numbers.hpp"
@@ -45,6 +46,17 @@ void set_numbers(MoveClass& row, const Move& move, std::int64_t bytes, const Net
 }
 
 }  // namespace
+
+void add_crossing(std::vector<Crossing>& crossings, std::int32_t link_class, std::int32_t times) {
+  const auto same = std::find_if(crossings.begin(), crossings.end(), [&](const Crossing& other) {
+    return other.link_class == link_class && other.times == times;
+  });
+  if (same != crossings.end()) {
+    ++same->links;
+  } else {
+    crossings.push_back({.link_class = link_class, .times = times});
+  }
+}
 
 std::vector<std::vector<StageClass>> last_moves(const PartitionStage& stage, std::int32_t number) {
   std::vector<std::vector<StageClass>> last(stage.ranks.size());
