@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/numbers.hpp"
-#include "sim/symmetry/check_waits.hpp"
+#include "sim/symmetry/waits.hpp"
 #include "sim/topology/route_cost.hpp"
 
 namespace ringside {
@@ -18,16 +18,14 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 + 1e-12;
 
-double per_second(double seconds_per_byte) { return seconds_per_byte > 0 ? 1 / seconds_per_byte : kInfinite; }
-
 class PartitionCheck {
  public:
   PartitionCheck(const Execution& execution, const Network& network, const Partition& partition)
-      : execution_(execution), network_(network), partition_(partition), waits_(execution) {
+      : execution_(execution), network_(network), partition_(partition) {
     if (network.topology != nullptr) {
       for (const Link& link : network.topology->links()) {
         inverse_capacity_.push_back(inverse(link.capacity).value);
-        capacity_.push_back(per_second(inverse_capacity_.back()));
+        capacity_.push_back(rate_of(inverse_capacity_.back()));
         latency_.push_back(link.latency.value);
       }
     }
@@ -35,6 +33,9 @@ class PartitionCheck {
 
   std::vector<std::string> run() {
     check_lines();
+    if (faults_.empty() && reduces_in_time(network_)) {
+      read_waits();
+    }
     for (std::size_t number = 0; number < partition_.stages.size() && faults_.empty(); ++number) {
       const PartitionStage& stage = partition_.stages[number];
       if (!fits(stage)) {
@@ -43,9 +44,6 @@ class PartitionCheck {
       }
       check_ranks(number, stage);
       check_moves(number, stage);
-      if (reductions_take_time() && faults_.empty()) {
-        waits_.check(stage, faults_);
-      }
       if (faults_.empty()) {
         leave(number, stage);
       }
@@ -58,39 +56,9 @@ class PartitionCheck {
     std::int32_t link = 0;
     std::int32_t times = 0;
   };
-  /// Who sends over a link.
-  struct Senders {
-    std::int32_t flows = 0;
-    std::int32_t last_round = -1;
-    Rank source = 0;
-    Rank target = 0;
-    bool one_source = true;
-    bool one_target = true;
-    bool one_a_round = true;
-
-    void note(const Move& move, std::int32_t round) {
-      one_a_round = one_a_round && round != last_round;
-      last_round = round;
-      one_source = one_source && (flows == 0 || source == move.source);
-      one_target = one_target && (flows == 0 || target == move.target);
-      source = move.source;
-      target = move.target;
-      ++flows;
-    }
-    bool follow_one_another() const { return one_a_round && (one_source || one_target); }
-  };
 
   void fail(std::size_t stage, const std::string& what) {
     faults_.push_back(fmt::format("stage {}: {}", stage, what));
-  }
-
-  bool reductions_take_time() const {
-    for (Rank rank = 0; rank < network_.num_ranks; ++rank) {
-      if (reduction_cost(network_, rank) > 0) {
-        return true;
-      }
-    }
-    return false;
   }
 
   // --- Which rounds there are
@@ -119,6 +87,20 @@ class PartitionCheck {
     if (next != execution_.num_rounds()) {
       faults_.push_back(fmt::format("rounds from {} on are left out", next));
     }
+  }
+
+  void read_waits() {
+    std::vector<RepeatedRounds> lines;
+    for (const PartitionStage& stage : partition_.stages) {
+      lines.insert(lines.end(), stage.lines.begin(), stage.lines.end());
+    }
+    const std::size_t num_told = lines.size();
+    std::optional<std::vector<LineWaits>> waits = find_waits(execution_, lines);
+    if (!waits || lines.size() > num_told) {
+      faults_.emplace_back("what moves wait for is not fixed, or differs between a round and its images");
+      return;
+    }
+    waits_ = *std::move(waits);
   }
 
   static bool in_range(std::int32_t number, std::size_t size) { return number >= 0 && at(number) < size; }
@@ -177,7 +159,7 @@ class PartitionCheck {
 
   void check_moves(std::size_t number, const PartitionStage& stage) {
     most_.assign(stage.link_class.size(), 0);
-    alone_.assign(stage.free_flow ? stage.link_class.size() : 0, {});
+    flows_.assign(stage.free_flow ? stage.link_class.size() : 0, {});
     tally_.assign(std::max(stage.link_class.size(), stage.rank_class.size()), 0);
     link_members_.assign(stage.links.size(), 0);
     for (std::size_t link = 0; link < stage.link_class.size(); ++link) {
@@ -197,7 +179,12 @@ class PartitionCheck {
     for (const RepeatedRounds& line : stage.lines) {
       for (std::int64_t i = 0; i < line.period && faults_.empty(); ++i, ++round) {
         check_round(number, stage, line.first + i, static_cast<std::int32_t>(round));
+        if (!waits_.empty() && faults_.empty()) {
+          check_waits(number, stage, stage.move_class[round],
+                      waits_[line_].rounds[static_cast<std::size_t>(i)]);
+        }
       }
+      ++line_;
     }
     if (!faults_.empty()) {
       return;
@@ -209,7 +196,7 @@ class PartitionCheck {
       }
     }
     for (std::size_t link = 0; link < most_.size(); ++link) {
-      const bool follow_one_another = stage.free_flow && alone_[link].follow_one_another();
+      const bool follow_one_another = stage.free_flow && flows_[link].follow_one_another();
       if (!follow_one_another && most_[link] > capacity_of(static_cast<std::int32_t>(link)) * kRounding) {
         return fail(number, fmt::format("link {} can hold flows back, and has no class", link));
       }
@@ -243,6 +230,18 @@ class PartitionCheck {
           fail(number, fmt::format("class {} of moves, round {}: {}", i, round, fault));
         }
       }
+    }
+  }
+
+  void check_waits(std::size_t number, const PartitionStage& stage, const std::vector<std::int32_t>& classes,
+                   const std::vector<MoveWaits>& waits) {
+    const auto as_its_class = [&](std::int32_t in, const MoveWaits& own) {
+      const MoveClass& row = stage.moves[at(in)];
+      return row.source.behind == own.source_behind && row.source.holds == own.holds &&
+             row.target.behind == (row.local ? own.source_behind : own.target_behind);
+    };
+    if (!std::equal(classes.begin(), classes.end(), waits.begin(), waits.end(), as_its_class)) {
+      fail(number, "moves wait for other reductions than their classes");
     }
   }
 
@@ -291,22 +290,15 @@ class PartitionCheck {
       }
       crosses_.push_back(cross);
       alone = std::min(alone, capacity_of(cross.link) / cross.times);
-      const auto same = std::find_if(crossed_.begin(), crossed_.end(), [&](const Crossing& other) {
-        return other.link_class == in && other.times == cross.times;
-      });
-      if (same != crossed_.end()) {
-        ++same->links;
-      } else {
-        crossed_.push_back({.link_class = in, .times = cross.times});
-      }
+      add_crossing(crossed_, in, cross.times);
     }
-    if (row.alone != per_second(inverse_bandwidth)) {
+    if (row.alone != rate_of(inverse_bandwidth)) {
       return "its route has another bandwidth than its class";
     }
     for (const Cross& cross : wide_) {
       most_[at(cross.link)] += cross.times * alone;
       if (stage.free_flow) {
-        alone_[at(cross.link)].note(move, row.round);
+        flows_[at(cross.link)].add(move, row.round);
       }
     }
     const bool permuted = crossed_.size() == row.crossings.size() &&
@@ -390,37 +382,20 @@ class PartitionCheck {
   // --- How ranks leave a stage
 
   void leave(std::size_t number, const PartitionStage& stage) {
-    std::vector<std::int32_t> last_round(stage.ranks.size(), -1);
-    std::vector<RankEntry> exits(stage.ranks.size());
-    for (std::size_t i = 0; i < stage.moves.size(); ++i) {
-      const MoveClass& move = stage.moves[i];
-      std::vector<std::int32_t> ends = {move.source.rank_class};
-      if (move.target.rank_class != move.source.rank_class) {
-        ends.push_back(move.target.rank_class);
-      }
-      for (const std::int32_t end : ends) {
-        if (move.round > last_round[at(end)]) {
-          last_round[at(end)] = move.round;
-          exits[at(end)].ready_after.clear();
-        }
-        if (move.round == last_round[at(end)]) {
-          exits[at(end)].ready_after.push_back(
-              {.stage = static_cast<std::int32_t>(number), .number = static_cast<std::int32_t>(i)});
-        }
-      }
-    }
-    const bool timed = reductions_take_time();
+    const auto number_here = static_cast<std::int32_t>(number);
+    const std::vector<std::vector<StageClass>> moves = last_moves(stage, number_here);
     // One row for those who owe nothing, one for those who do.
     const auto first_row = static_cast<std::int32_t>(entries_.size());
-    for (std::size_t i = 0; i < exits.size(); ++i) {
-      entries_.push_back(exits[i]);
-      exits[i].owes = {.stage = static_cast<std::int32_t>(number), .number = static_cast<std::int32_t>(i)};
-      entries_.push_back(exits[i]);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      entries_.push_back({.ready_after = moves[i], .owes = {}});
+      entries_.push_back(
+          {.ready_after = moves[i], .owes = {.stage = number_here, .number = static_cast<std::int32_t>(i)}});
     }
+    const bool timed = !waits_.empty() && line_ > 0;
     for (Rank rank = 0; rank < execution_.num_ranks(); ++rank) {
       const std::int32_t in = stage.rank_class[at(rank)];
-      if (last_round[at(in)] >= 0) {
-        entry_of_rank_[at(rank)] = first_row + 2 * in + (timed && waits_.owes(rank) ? 1 : 0);
+      if (!moves[at(in)].empty()) {
+        entry_of_rank_[at(rank)] = first_row + 2 * in + (timed && waits_[line_ - 1].owing[at(rank)] ? 1 : 0);
       }
     }
   }
@@ -428,7 +403,8 @@ class PartitionCheck {
   const Execution& execution_;
   const Network& network_;
   const Partition& partition_;
-  WaitCheck waits_;
+  std::vector<LineWaits> waits_;  ///< By line of all stages; empty where no reduction takes time.
+  std::size_t line_ = 0;          ///< Lines that were checked.
   std::vector<std::string> faults_;
   std::vector<RankEntry> entries_ = {
       {}};  ///< Ways in which ranks enter a stage; the first is that of the start.
@@ -436,7 +412,7 @@ class PartitionCheck {
   std::vector<double> capacity_;  ///< By link, bytes per second.
   std::vector<double> inverse_capacity_;
   std::vector<double> latency_;      ///< By link, seconds.
-  std::vector<Senders> alone_;       ///< By link, where the flows of the stage are free.
+  std::vector<LinkFlows> flows_;     ///< By link, where the flows of the stage are free.
   std::vector<double> most_;         ///< By link without a class: all that could flow over it.
   std::vector<std::int32_t> tally_;  ///< By rank or link; 0 between counts.
   std::vector<std::int64_t> link_members_;

@@ -1,4 +1,3 @@
-// 400 lines: one search, whose steps fill the same stage one after another.
 #include "sim/symmetry/find.hpp"
 
 #include <algorithm>
@@ -23,15 +22,6 @@ constexpr double kRounding = 1 + 1e-12;
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-
-bool reduces_in_time(const Network& network) {
-  for (Rank rank = 0; rank < network.num_ranks; ++rank) {
-    if (reduction_cost(network, rank) > 0) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /// Rounds repeat as the schedule says where all chunks are equally long.
 std::vector<RepeatedRounds> lines_of(const Execution& execution) {
@@ -213,31 +203,14 @@ void PartitionFinder::leave_out_wide_links() {
 
 /// Whether every link is crossed by flows that follow one another, or is wide.
 bool PartitionFinder::flows_freely() const {
-  constexpr Rank kNobody = -1;
-  constexpr Rank kSeveral = -2;
-  struct Seen {
-    Rank source = kNobody;
-    Rank target = kNobody;
-    std::int32_t round = -1;
-    bool together = false;  ///< Two flows in one round.
-  };
-  std::vector<Seen> seen(link_node_.size());
-  const auto note = [](Rank& known, Rank rank) {
-    known = known == kNobody || known == rank ? rank : kSeveral;
-  };
+  std::vector<LinkFlows> flows(link_node_.size());
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     for (std::int32_t use = first_use_[i]; use < first_use_[i + 1]; ++use) {
-      Seen& link = seen[at(uses_[at(use)].link)];
-      link.together = link.together || link.round == moves_[i].round;
-      link.round = moves_[i].round;
-      note(link.source, moves_[i].move.source);
-      note(link.target, moves_[i].move.target);
+      flows[at(uses_[at(use)].link)].add(moves_[i].move, moves_[i].round);
     }
   }
-  return std::all_of(kept_.begin(), kept_.end(), [&](std::int32_t id) {
-    const Seen& link = seen[at(id)];
-    return !link.together && (link.source != kSeveral || link.target != kSeveral);
-  });
+  return std::all_of(kept_.begin(), kept_.end(),
+                     [&](std::int32_t id) { return flows[at(id)].follow_one_another(); });
 }
 
 Colours PartitionFinder::colour(const RankEntries& entries) {
@@ -324,18 +297,8 @@ void PartitionFinder::write_moves(const Colours& colours, std::int32_t num_rank_
       for (std::int32_t use = first_use_[i]; use < first_use_[i + 1]; ++use) {
         const std::int32_t node = link_node_[at(uses_[at(use)].link)];
         if (node != kNoClass) {
-          const Crossing crossing = {
-              .link_class = colours.of_item[at(execution_.num_ranks() + node)] - num_rank_classes,
-              .times = uses_[at(use)].times};
-          const auto same =
-              std::find_if(row.crossings.begin(), row.crossings.end(), [&](const Crossing& other) {
-                return other.link_class == crossing.link_class && other.times == crossing.times;
-              });
-          if (same != row.crossings.end()) {
-            ++same->links;
-          } else {
-            row.crossings.push_back(crossing);
-          }
+          add_crossing(row.crossings, colours.of_item[at(execution_.num_ranks() + node)] - num_rank_classes,
+                       uses_[at(use)].times);
         }
       }
     }
@@ -385,34 +348,17 @@ void PartitionFinder::write_links(const Colours& colours, std::int32_t num_rank_
 
 RankEntries PartitionFinder::after(const PartitionStage& stage, std::int32_t number, std::size_t last,
                                    const RankEntries& before) const {
-  // The classes of moves of each class of ranks in the last round in which it has any.
-  std::vector<std::int32_t> last_round(stage.ranks.size(), -1);
-  for (const MoveClass& move : stage.moves) {
-    for (const std::int32_t end : {move.source.rank_class, move.target.rank_class}) {
-      last_round[at(end)] = std::max(last_round[at(end)], move.round);
-    }
-  }
-  std::vector<RankEntry> left(stage.ranks.size());
-  for (std::size_t i = 0; i < stage.moves.size(); ++i) {
-    const MoveClass& move = stage.moves[i];
-    const StageClass this_class = {.stage = number, .number = static_cast<std::int32_t>(i)};
-    for (const std::int32_t end : {move.source.rank_class, move.target.rank_class}) {
-      std::vector<StageClass>& ready_after = left[at(end)].ready_after;
-      if (move.round == last_round[at(end)] && (ready_after.empty() || !(ready_after.back() == this_class))) {
-        ready_after.push_back(this_class);
-      }
-    }
-  }
+  const std::vector<std::vector<StageClass>> moves = last_moves(stage, number);
   RankEntries entries{.of_rank = before.of_rank, .rows = before.rows};
   std::vector<std::int32_t> row_of_class(stage.ranks.size(), kNoClass);
   for (Rank rank = 0; rank < execution_.num_ranks(); ++rank) {
     const std::int32_t rank_class = stage.rank_class[at(rank)];
-    if (last_round[at(rank_class)] < 0) {
+    if (moves[at(rank_class)].empty()) {
       continue;  // It has no part in this stage and enters the next one as it did this.
     }
     std::int32_t& row = row_of_class[at(rank_class)];
     if (row == kNoClass) {
-      RankEntry entry = left[at(rank_class)];
+      RankEntry entry{.ready_after = moves[at(rank_class)], .owes = {}};
       if (!waits_.empty() && waits_[last - 1].owing[at(rank)]) {
         entry.owes = {.stage = number, .number = rank_class};
       }

@@ -1,5 +1,6 @@
 #include "sim/symmetry/partition.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "common/numbers.hpp"
@@ -45,6 +46,37 @@ void set_numbers(MoveClass& row, const Move& move, std::int64_t bytes, const Net
 }
 
 }  // namespace
+
+void add_crossing(std::vector<Crossing>& crossings, std::int32_t link_class, std::int32_t times) {
+  const auto same = std::find_if(crossings.begin(), crossings.end(), [&](const Crossing& other) {
+    return other.link_class == link_class && other.times == times;
+  });
+  if (same != crossings.end()) {
+    ++same->links;
+  } else {
+    crossings.push_back({.link_class = link_class, .times = times});
+  }
+}
+
+std::vector<std::vector<StageClass>> last_moves(const PartitionStage& stage, std::int32_t number) {
+  std::vector<std::vector<StageClass>> last(stage.ranks.size());
+  std::vector<std::int32_t> last_round(stage.ranks.size(), -1);
+  for (std::size_t i = 0; i < stage.moves.size(); ++i) {
+    const MoveClass& move = stage.moves[i];
+    const StageClass own = {.stage = number, .number = static_cast<std::int32_t>(i)};
+    for (const std::int32_t end : {move.source.rank_class, move.target.rank_class}) {
+      std::vector<StageClass>& moves = last[at(end)];
+      if (move.round > last_round[at(end)]) {
+        last_round[at(end)] = move.round;
+        moves.clear();
+      }
+      if (move.round == last_round[at(end)] && (moves.empty() || !(moves.back() == own))) {
+        moves.push_back(own);
+      }
+    }
+  }
+  return last;
+}
 
 std::optional<Partition> with_numbers_of(const Partition& known, const Execution& execution,
                                          const Network& network) {

@@ -66,6 +66,9 @@ struct MoveClass {
   std::int64_t members = 0;
 };
 
+/// Counts one more link of such a crossing.
+void add_crossing(std::vector<Crossing>& crossings, std::int32_t link_class, std::int32_t times);
+
 /// Moves of one class over one link.
 struct LinkLoad {
   std::int32_t move_class = 0;
@@ -121,6 +124,29 @@ struct PartitionStage {
 
 inline constexpr std::int32_t kNoClass = -1;
 
+/// Flows of a stage over one link, told round after round.
+class LinkFlows {
+ public:
+  void add(const Move& move, std::int32_t round) {
+    one_a_round_ = one_a_round_ && round != last_round_;
+    one_source_ = one_source_ && (last_round_ < 0 || source_ == move.source);
+    one_target_ = one_target_ && (last_round_ < 0 || target_ == move.target);
+    last_round_ = round;
+    source_ = move.source;
+    target_ = move.target;
+  }
+  /// At most one a round, all from one rank or all to one rank: see PartitionStage::free_flow.
+  bool follow_one_another() const { return one_a_round_ && (one_source_ || one_target_); }
+
+ private:
+  std::int32_t last_round_ = -1;
+  Rank source_ = 0;
+  Rank target_ = 0;
+  bool one_source_ = true;
+  bool one_target_ = true;
+  bool one_a_round_ = true;
+};
+
 struct Partition {
   std::vector<PartitionStage> stages;
 };
@@ -130,6 +156,10 @@ struct KnownPartition {
   Partition partition;
   std::vector<bool> carried;  ///< By link: whether a move carries bytes over it.
 };
+
+/// By class of ranks: the moves of the stage that it is ready after (RankEntry), which are those of the last
+/// round in which it has any. Empty = it has no part in the stage, its partition's `number`th.
+std::vector<std::vector<StageClass>> last_moves(const PartitionStage& stage, std::int32_t number);
 
 /// The partition with the numbers of another network: each class has those of its first member. A proposal:
 /// whether the other members have them, too, is for the checker to say. None where the execution has other

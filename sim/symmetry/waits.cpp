@@ -119,6 +119,9 @@ class Walk {
 
   bool walk_round(std::int64_t round, std::vector<MoveSeen>& seen) {
     execution_.write_round(round, moves_);
+    if (!seen.empty() && seen.size() != moves_.size()) {
+      return false;  // It is no image.
+    }
     seen.resize(moves_.size());
     taking_part_.clear();
     for (const Move& move : moves_) {

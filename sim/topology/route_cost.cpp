@@ -44,4 +44,13 @@ double reduction_cost(const Network& network, Rank rank) {
   return network.reduction.empty() ? 0 : network.reduction[static_cast<std::size_t>(rank)].value;
 }
 
+bool reduces_in_time(const Network& network) {
+  for (Rank rank = 0; rank < network.num_ranks; ++rank) {
+    if (reduction_cost(network, rank) > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace ringside

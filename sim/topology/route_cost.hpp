@@ -35,6 +35,9 @@ bool has_stragglers(const Network& network);
 /// γ of a rank without its slowdown, seconds per byte.
 double reduction_cost(const Network& network, Rank rank);
 
+/// Whether reductions of some rank take time.
+bool reduces_in_time(const Network& network);
+
 // The ports of a uniform network whose ranks have one out and one in each (Network::Uniform::single_port),
 // counted like the links of a topology.
 

@@ -292,6 +292,32 @@ TEST(Certificate, OneWrongClassIsRefused) {
   EXPECT_GT(damaged, 1000);
 }
 
+TEST(Certificate, AMoveThatWaitsForOtherReductionsIsRefused) {
+  const Network network = test::tree_network(kSixteenNodes, 4e-11);
+  int waiting = 0;
+  for (const char* algorithm :
+       {"ring", "halving_doubling", "hierarchical", "binomial_tree", "recursive_doubling"}) {
+    const Execution execution = all_reduce(algorithm, network, 1'000);
+    Partition partition = flow_of(execution, network).partition;
+    const auto refused = [&] { return !check_partition(execution, network, partition).empty(); };
+    for (PartitionStage& stage : partition.stages) {
+      for (MoveClass& move : stage.moves) {
+        waiting += move.source.behind > 0 || move.target.behind > 0 || move.source.holds ? 1 : 0;
+        for (std::int32_t* behind : {&move.source.behind, &move.target.behind}) {
+          const std::int32_t right = std::exchange(*behind, *behind == 0 ? 1 : 0);
+          EXPECT_TRUE(refused()) << algorithm;
+          *behind = right;
+        }
+        move.source.holds = !move.source.holds;
+        EXPECT_TRUE(refused()) << algorithm;
+        move.source.holds = !move.source.holds;
+      }
+    }
+    EXPECT_FALSE(refused()) << algorithm;
+  }
+  EXPECT_GT(waiting, 10);
+}
+
 TEST(Certificate, RoundsThatAreLeftOutOrToldToRepeatAreRefused) {
   const Network network = test::tree_network(kSixteenNodes);
   const Execution execution = all_reduce("ring", network, 100);
