@@ -191,7 +191,7 @@ double at_share_of_next(const std::vector<double>& values, double share) {
 /// What holds 90 % of the runs of two sources in three: of the next run, and of the next source. Runs of one
 /// source err alike: pooled, a source with many runs, or one that is far off, would set the interval alone.
 /// Few sources bear on adapters and experts, which are one thing more to be wrong about: no narrower than
-/// dense models.
+/// dense models. One source cannot say how far the next one is off: the guess stays.
 void set_quantiles(const Surprises& surprises, const std::string& held_out, PlanningParameters& parameters) {
   double end = 0.05;
   for (const auto& [low, by_source] : surprises) {
@@ -201,7 +201,7 @@ void set_quantiles(const Surprises& surprises, const std::string& held_out, Plan
         ends.push_back(at_share_of_next(some, 0.9));
       }
     }
-    if (!ends.empty()) {
+    if (ends.size() > 1) {
       constexpr double kMost = 2.0 / 3;
       end = std::max(end, at_share_of_next(ends, kMost));
       parameters[low] = std::exp(-end);
