@@ -30,7 +30,7 @@ void print_json(const std::vector<RunCheck>& checks) {
       line["planned"] = check.step.total.typical.value;
       line["low"] = check.step.total.low.value;
       line["high"] = check.step.total.high.value;
-      line["planned_memory_gb"] = static_cast<double>(check.step.memory.total().value) / 1e9;
+      line["planned_memory_gb"] = check.planned_gb();
     } else {
       line["problem"] = check.step.problem;
     }
@@ -40,9 +40,7 @@ void print_json(const std::vector<RunCheck>& checks) {
 
 std::string memory_cell(const RunCheck& check) {
   const std::string planned =
-      check.step.gpu_memory
-          ? fmt::format("{:.3g}", static_cast<double>(check.step.memory.total().value) / 1e9)
-          : std::string(cli::kAbsent);
+      check.step.gpu_memory ? fmt::format("{:.3g}", check.planned_gb()) : std::string(cli::kAbsent);
   return check.run.memory_gb ? fmt::format("{} ({:.3g})", planned, *check.run.memory_gb) : planned;
 }
 

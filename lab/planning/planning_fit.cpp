@@ -165,7 +165,8 @@ PlanningParameter high_of(PlanningParameter low) {
   return static_cast<PlanningParameter>(static_cast<std::size_t>(low) + 1);
 }
 
-/// Beyond its communication's ends: the part of speed.time that puts a run just inside.
+/// Beyond its communication's ends: what speed.time must be, on GPUs that trainings ran on, to put a run just
+/// inside. On others the interval is wider already.
 void add_surprise(const RunFit::Row& row, const PlannedStep& step, const PlanningParameters& parameters,
                   Surprises& surprises) {
   const PlanningParameter low = row.run->model().experts > 1                   ? sparse_low
@@ -174,27 +175,35 @@ void add_surprise(const RunFit::Row& row, const PlannedStep& step, const Plannin
   const double typical = step.total.typical.value;
   const double error = std::log(*row.run->step_seconds / typical);
   const double all = std::log((error < 0 ? step.total.low : step.total.high).value / typical);
-  const double time = std::abs(std::log(parameters[error < 0 ? low : high_of(low)])) +
-                      (step.extrapolated ? std::log(kExtrapolatedWider) : 0);
+  const double wider = step.extrapolated ? std::log(kExtrapolatedWider) : 0;
+  const double time = std::abs(std::log(parameters[error < 0 ? low : high_of(low)])) + wider;
   const double communication = std::max(0.0, all * all - time * time);
-  surprises[low][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)));
+  surprises[low][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)) - wider);
 }
 
-/// What holds 90 % of the runs of two sources in three. Runs of one source err alike: pooled, a source with
-/// many runs, or one that is far off, would set the interval alone. Few sources bear on adapters and experts,
-/// which are one thing more to be wrong about: no narrower than dense models.
+/// The value that one more of their kind does not exceed with this probability, as far as so few can say: the
+/// quantile of conformal prediction (Lei et al. 2018, arXiv 1604.04173, section 2).
+double at_share_of_next(const std::vector<double>& values, double share) {
+  const auto count = static_cast<double>(values.size());
+  return at_share(values, std::min(1.0, share * (count + 1) / count));
+}
+
+/// What holds 90 % of the runs of two sources in three: of the next run, and of the next source. Runs of one
+/// source err alike: pooled, a source with many runs, or one that is far off, would set the interval alone.
+/// Few sources bear on adapters and experts, which are one thing more to be wrong about: no narrower than
+/// dense models. One source cannot say how far the next one is off: the guess stays.
 void set_quantiles(const Surprises& surprises, const std::string& held_out, PlanningParameters& parameters) {
   double end = 0.05;
   for (const auto& [low, by_source] : surprises) {
     std::vector<double> ends;
     for (const auto& [source, some] : by_source) {
       if (source != held_out) {
-        ends.push_back(at_share(some, 0.9));
+        ends.push_back(at_share_of_next(some, 0.9));
       }
     }
-    if (!ends.empty()) {
+    if (ends.size() > 1) {
       constexpr double kMost = 2.0 / 3;
-      end = std::max(end, at_share(std::move(ends), kMost));
+      end = std::max(end, at_share_of_next(ends, kMost));
       parameters[low] = std::exp(-end);
       parameters[high_of(low)] = std::exp(end);
     }

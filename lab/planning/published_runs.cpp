@@ -75,6 +75,7 @@ PublishedRun run_of(const Cells& cells, int line, const std::filesystem::path& t
   run.out_of_memory = cells.text("memory_gb") == "oom";
   if (!run.out_of_memory && !cells.text("memory_gb").empty()) {
     run.memory_gb = cells.number("memory_gb");
+    run.tensors_alone = choice<bool>(cells, "memory_of", line, {{"tensors", true}, {"device", false}});
   }
   Plan& plan = run.plan;
   plan.name = run.run;
@@ -107,6 +108,11 @@ std::optional<double> RunCheck::ratio() const {
 bool RunCheck::inside() const {
   return step.problem.empty() && run.step_seconds && *run.step_seconds >= step.total.low.value &&
          *run.step_seconds <= step.total.high.value;
+}
+
+double RunCheck::planned_gb() const {
+  const std::int64_t outside = run.tensors_alone ? step.memory.context.value : 0;
+  return static_cast<double>(step.memory.total().value - outside) / 1e9;
 }
 
 bool is_table_of_runs(const std::filesystem::path& table) { return has_header(table, "run,"); }

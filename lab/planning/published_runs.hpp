@@ -17,6 +17,7 @@ struct PublishedRun {
   std::string source;
   std::optional<double> step_seconds = {};  ///< None: its memory alone is published.
   std::optional<double> memory_gb = {};     ///< At the peak, of one GPU, in 10^9 bytes.
+  bool tensors_alone = false;               ///< That is what PyTorch allocated, not all that the GPU held.
   bool out_of_memory = false;               ///< It did not fit.
   Plan plan = {};                           ///< One way on one offer.
 
@@ -38,6 +39,8 @@ struct RunCheck {
   /// Planned over published; none where it cannot be planned, or its time is not published.
   std::optional<double> ratio() const;
   bool inside() const;
+  /// Planned memory of what `memory_gb` counts.
+  double planned_gb() const;
 };
 
 std::vector<RunCheck> check_runs(std::vector<PublishedRun> runs);

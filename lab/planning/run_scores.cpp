@@ -210,8 +210,7 @@ MemoryScore memory_score_of(const std::vector<RunCheck>& checks) {
                                              static_cast<double>(step.gpu_memory->value) / 1e9));
     }
     if (check.run.memory_gb) {
-      factors.push_back(
-          factor_of(static_cast<double>(step.memory.total().value) / 1e9 / *check.run.memory_gb));
+      factors.push_back(factor_of(check.planned_gb() / *check.run.memory_gb));
     }
   }
   score.rows = factors.size();

@@ -123,5 +123,17 @@ TEST(RunScores, SayWhatIsPlannedToFitAndWasNot) {
   EXPECT_THAT(score.exceptions.front(), testing::HasSubstr("planned 60.0 GB of 80.0"));
 }
 
+TEST(RunScores, CompareWhatPyTorchAllocatedWithPlannedTensors) {
+  PublishedRun run = published().front();
+  run.memory_gb = 50;
+  PlannedStep step;
+  step.gpu_memory = Bytes{80'000'000'000};
+  step.memory.weights = Bytes{60'000'000'000};
+  step.memory.context = Bytes{5'000'000'000};
+  EXPECT_DOUBLE_EQ(memory_score_of({{.run = run, .step = step}}).peak.median, 1.3);
+  run.tensors_alone = true;
+  EXPECT_DOUBLE_EQ(memory_score_of({{.run = run, .step = step}}).peak.median, 1.2);
+}
+
 }  // namespace
 }  // namespace ringside
