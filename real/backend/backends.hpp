@@ -32,7 +32,7 @@ struct RegisteredBackend {
   bool ranks_are_threads =
       false;  ///< Threads of one process, which nobody joins; otherwise every rank is a process.
   /// A rank takes a GPU, and a call is one piece of work of it. A process that has asked for GPUs cannot fork
-  /// ranks that join any more; a copy of it may ask (real/launch/process_copy.hpp).
+  /// ranks that join any more; a copy of it may ask.
   bool on_gpus = false;
   bool reduces_on_arrival = false;  ///< Its transport reduces a message while it receives it.
   /// Its ranks are processes of mpirun or srun, which also tell them how to meet: ringside starts none.
