@@ -3,7 +3,6 @@
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
-#include "schedule/registry.hpp"
 #if RINGSIDE_HAS_NCCL
 #include "real/backend/nccl/backend.hpp"
 #endif
@@ -17,12 +16,6 @@ constexpr auto* kJoin = &join_nccl;
 constexpr RankBackend (*kJoin)(const RankPlace&) = nullptr;
 #endif
 
-std::optional<std::string> unavailable_here() { return missing_for_nccl(gpu_machine()); }
-
-std::optional<std::string> unsupported_here(const PointKey& key) {
-  return key.algorithm == kNative ? nccl_native_unsupported(key) : std::nullopt;
-}
-
 /// "8 × NVIDIA H200, NCCL 2.28.9"
 std::string describe() {
   const GpuMachine machine = gpu_machine();
@@ -35,8 +28,8 @@ std::string describe() {
 
 RegisteredBackend nccl_backend() {
   return {.backend = Backend::nccl,
-          .unavailable = unavailable_here,
-          .unsupported = unsupported_here,
+          .unavailable = [] { return missing_for_nccl(gpu_machine()); },
+          .native_unsupported = nccl_native_unsupported,
           .join = kJoin,
           .describe = describe,
           .on_gpus = true};
