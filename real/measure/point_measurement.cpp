@@ -1,6 +1,5 @@
 #include "real/measure/point_measurement.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/numbers.hpp"
@@ -21,11 +20,9 @@ const TaskKind kMeasurePoint = {"point", run_task<PointRequest, Measurement, mea
 std::optional<CallLaunch> launch_of_all(std::optional<CallLaunch> launch, Coordination& coordination) {
   if (launch) {
     DeviceLaunch& device = launch->device;
-    const std::vector<double> host = coordination.all_values(device.host_seconds.value);
-    const std::vector<double> graph = coordination.all_values(device.mode == LaunchMode::cuda_graph ? 1 : 0);
-    device.host_seconds = {*std::max_element(host.begin(), host.end())};
-    device.mode = std::find(graph.begin(), graph.end(), 0.0) == graph.end() ? LaunchMode::cuda_graph
-                                                                            : LaunchMode::stream;
+    device.host_seconds = {coordination.maximum(std::span(&device.host_seconds.value, 1)).front()};
+    device.mode = coordination.anywhere(device.mode != LaunchMode::cuda_graph) ? LaunchMode::stream
+                                                                               : LaunchMode::cuda_graph;
   }
   return launch;
 }
