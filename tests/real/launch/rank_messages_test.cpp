@@ -7,7 +7,7 @@
 
 #include "real/execute/transport.hpp"
 #include "real/launch/message.hpp"
-#include "real/measure/point_request.hpp"
+#include "real/measure/point_measurement.hpp"
 #include "real/measure/recording.hpp"
 #include "real/probe/probe_run.hpp"
 
