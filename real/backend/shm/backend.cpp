@@ -2,8 +2,7 @@
 
 #include "real/backend/backends.hpp"
 #include "real/backend/shm/group.hpp"
-#include "real/backend/shm/native.hpp"
-#include "real/backend/shm/transport.hpp"
+#include "real/backend/shm/parts.hpp"
 
 namespace ringside {
 namespace {

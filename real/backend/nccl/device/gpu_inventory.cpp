@@ -1,5 +1,3 @@
-#include "real/backend/nccl/device/gpu_inventory.hpp"
-
 #include <array>
 #include <memory>
 #include <optional>
@@ -12,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "common/units.hpp"
+#include "real/backend/gpus.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/library.hpp"
 
@@ -185,7 +184,7 @@ void find_nccl(GpuMachine& machine) {
 
 }  // namespace
 
-GpuMachine gpu_inventory() {
+GpuMachine gpu_machine() {
   GpuMachine machine = {.built = true,
                         .cuda_built = cuda_version_text(CUDART_VERSION),
                         .nccl_built = fmt::format("{}.{}.{}", NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH)};
