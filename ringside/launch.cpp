@@ -15,7 +15,6 @@
 #include "real/backend/gpus.hpp"
 #include "real/backend/threads/transport.hpp"
 #include "real/launch/external/external_rank.hpp"
-#include "real/launch/process_copy.hpp"
 #include "real/launch/rank_limits.hpp"
 #include "real/launch/rank_messages.hpp"
 #include "real/launch/rank_watch.hpp"
@@ -52,6 +51,15 @@ void wait_for_goodbye(int control) {
   }
 }
 
+/// The last that a process of ours has to say. Returns its exit status.
+int answer_and_end(const Answer& answer, int control) {
+  std::fflush(nullptr);
+  const std::string line = to_line(answer);
+  ::send(control, line.data(), line.size(), MSG_NOSIGNAL);
+  wait_for_goodbye(control);
+  return answer.kind == AnswerKind::done ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 /// The life of a rank process. Returns its exit status.
 int be_rank(const RankPlace& place, CallBoard& board, const RankFunction& function, int control) {
   // A lost peer is an error to report, not a reason to die.
@@ -64,11 +72,7 @@ int be_rank(const RankPlace& place, CallBoard& board, const RankFunction& functi
   } catch (...) {
     answer = answer_of_function();
   }
-  std::fflush(nullptr);
-  const std::string line = to_line(answer);
-  ::send(control, line.data(), line.size(), MSG_NOSIGNAL);
-  wait_for_goodbye(control);
-  return answer.kind == AnswerKind::done ? EXIT_SUCCESS : EXIT_FAILURE;
+  return answer_and_end(answer, control);
 }
 
 void launch_processes(const RankGroup& group, const RankFunction& function, InterruptGuard& interrupts) {
@@ -113,6 +117,17 @@ void launch_threads(const RankGroup& group, const RankFunction& function) {
   });
 }
 
+/// Why ranks on GPUs cannot be had here; empty where they can.
+std::string missing_gpus(const RankGroup& group) {
+  try {
+    const auto reason = registered(group.backend).unavailable();
+    const int num_gpus = static_cast<int>(gpu_machine().gpus.size());
+    return reason.value_or(too_few_gpus(num_gpus, group.ranks, group.ranks_per_gpu).value_or(""));
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
 /// Why these ranks cannot be had here.
 std::optional<std::string> missing_for(const RankGroup& group) {
   const RegisteredBackend& row = registered(group.backend);
@@ -122,12 +137,14 @@ std::optional<std::string> missing_for(const RankGroup& group) {
   if (!row.on_gpus) {
     return row.unavailable();
   }
-  return asked_in_a_copy([&] {
-    const std::optional<std::string> reason = row.unavailable();
-    return reason
-               ? reason
-               : too_few_gpus(static_cast<int>(gpu_machine().gpus.size()), group.ranks, group.ranks_per_gpu);
+  // CUDA cannot be used in copies of a process that has used it: a copy looks.
+  std::string reason;
+  with_interrupts([&](InterruptGuard& interrupts) {
+    RankWatch watch({.timeout = group.timeout, .heartbeat = false}, interrupts);
+    watch.start([&](int control) { return answer_and_end({.result = missing_gpus(group)}, control); });
+    reason = watch.wait_for_answers("looking for GPUs").result;
   });
+  return reason.empty() ? std::nullopt : std::optional(reason);
 }
 
 }  // namespace

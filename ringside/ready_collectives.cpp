@@ -32,8 +32,7 @@ ReadyCollective on_device(DeviceCalls& device, const CollectiveKey& key, const W
   const std::shared_ptr<std::byte> own =
       key.memory == nullptr ? device.allocate({static_cast<std::int64_t>(key.bytes())}) : nullptr;
   std::byte* const memory = key.memory == nullptr ? own.get() : key.memory;
-  const std::shared_ptr<DeviceCall> call = device.make_call(what, memory);
-  return {.run = [own, call] { call->run(); },
+  return {.run = [own, call = device.make_call(what, memory)] { call(); },
           .message = {.data = memory, .size = key.bytes(), .on_device = true}};
 }
 

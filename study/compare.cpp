@@ -13,7 +13,7 @@
 #include "import/import.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/measure/memory_check.hpp"
-#include "real/measure/point_request.hpp"
+#include "real/measure/point_measurement.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"
 #include "study/inputs/scenario_points.hpp"

@@ -8,6 +8,7 @@
 
 #include "common/error.hpp"
 #include "real/backend/gpus.hpp"
+#include "real/execute/reduce.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -26,7 +27,27 @@ std::optional<std::string> algorithm_unsupported(const PointKey& key, const Rank
              : algorithm->unsupported(request_for(key.collective, key.ranks, placement));
 }
 
+/// As far as that is not the algorithm's affair.
+std::optional<std::string> backend_unsupported(const PointKey& key, const RegisteredBackend& backend) {
+  std::optional<std::string> reason = backend.unsupported ? backend.unsupported(key) : std::nullopt;
+  if (!reason && key.algorithm == kNative) {
+    reason = backend.native_unsupported ? backend.native_unsupported(key)
+                                        : fmt::format("the {} backend has no {} of its own",
+                                                      name(backend.backend), name(key.collective));
+  }
+  return reason || backend.on_gpus ? reason : unsupported_on_cpu(key.dtype);
+}
+
 }  // namespace
+
+#if !RINGSIDE_HAS_GLOO
+RegisteredBackend gloo_backend() {
+  return {.backend = Backend::gloo, .unavailable = [] {
+            return std::optional<std::string>(
+                "this build has no gloo backend; install Gloo (Debian: libgloo-dev) and build again");
+          }};
+}
+#endif
 
 std::span<const RegisteredBackend> all_backends() {
   static const std::array kBackends = {gloo_backend(), nccl_backend(), shm_backend(), mpi_backend(),
@@ -78,12 +99,21 @@ std::optional<std::string> unsupported(const PointKey& key, Backend backend, con
   require_known_algorithm(key);
   std::optional<std::string> reason = algorithm_unsupported(key, placement);
   if (!reason) {
-    reason = registered(backend).unsupported(key);
+    reason = backend_unsupported(key, registered(backend));
   }
   if (!reason && key.bytes.value % static_cast<std::int64_t>(size_of(key.dtype)) != 0) {
     reason = fmt::format("{} bytes are no whole number of {} elements", key.bytes.value, name(key.dtype));
   }
   return reason;
+}
+
+std::optional<std::string> unequal_parts(std::string_view library, const PointKey& key) {
+  const std::int64_t num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype));
+  if (num_elements % key.ranks == 0) {
+    return std::nullopt;
+  }
+  return fmt::format("{}'s {} needs parts of equal size, and {} ranks do not divide {} elements", library,
+                     name(key.collective), key.ranks, num_elements);
 }
 
 RankBackend join_ranks(const RankPlace& place) {

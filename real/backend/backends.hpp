@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/names.hpp"
 #include "real/backend/rank_place.hpp"
@@ -17,14 +18,16 @@ namespace ringside {
 struct RegisteredBackend {
   Backend backend = Backend::automatic;
   /// Why this build or machine cannot run its ranks at all; nothing when it can.
-  std::optional<std::string> (*unavailable)() = nullptr;
-  /// Why it cannot run a point, as far as that is not the algorithm's affair; nothing when it can.
+  std::optional<std::string> (*unavailable)() = [] { return std::optional<std::string>(); };
+  /// Why it has no collective of its own for a point; null where it has none at all.
+  std::optional<std::string> (*native_unsupported)(const PointKey& key) = nullptr;
+  /// Why it runs a point by no algorithm; null where nothing keeps it but the arithmetic of its ranks.
   std::optional<std::string> (*unsupported)(const PointKey& key) = nullptr;
   /// Connects this process, as one rank, to the others. Throws Error{environment} when a need (interface,
   /// rendezvous, a GPU) is of no use, and PeerLost or Error{peer_lost} when the others do not come in time.
   RankBackend (*join)(const RankPlace& place) = nullptr;
   /// What its ranks are, in a few words for people; only of an available backend.
-  std::string (*describe)() = nullptr;
+  std::string (*describe)() = [] { return std::string(); };
   /// Version of the library that its ranks talk through, as this build has it; null where nobody asks. Only
   /// of an available backend.
   std::string (*library_version)() = nullptr;
@@ -32,7 +35,7 @@ struct RegisteredBackend {
   bool ranks_are_threads =
       false;  ///< Threads of one process, which nobody joins; otherwise every rank is a process.
   /// A rank takes a GPU, and a call is one piece of work of it. A process that has asked for GPUs cannot fork
-  /// ranks that join any more; a copy of it may ask (real/launch/process_copy.hpp).
+  /// ranks that join any more; a copy of it may ask.
   bool on_gpus = false;
   bool reduces_on_arrival = false;  ///< Its transport reduces a message while it receives it.
   /// Its ranks are processes of mpirun or srun, which also tell them how to meet: ringside starts none.
@@ -77,6 +80,9 @@ std::optional<std::string> unavailable(Backend backend);
 /// Why `backend` cannot run this point, if so. Throws Error{bad_input} for an unknown algorithm.
 std::optional<std::string> unsupported(const PointKey& key, Backend backend,
                                        const RankPlacement& placement = {});
+
+/// Why a library that wants parts of equal size does not run this point; nothing where it does.
+std::optional<std::string> unequal_parts(std::string_view library, const PointKey& key);
 
 /// As the backend's row does. Throws Error{environment} where it is not available.
 RankBackend join_ranks(const RankPlace& place);

@@ -3,20 +3,17 @@
 #include <fmt/format.h>
 
 #include "common/text.hpp"
+#include "real/backend/backends.hpp"
 #include "real/backend/nccl/settings.hpp"
 #if RINGSIDE_HAS_NCCL
-#include "real/backend/nccl/device/gpu_inventory.hpp"
+#include "real/backend/nccl/backend.hpp"
 #endif
 
 namespace ringside {
 
-GpuMachine gpu_machine() {
-#if RINGSIDE_HAS_NCCL
-  return gpu_inventory();
-#else
-  return {};
+#if !RINGSIDE_HAS_NCCL
+GpuMachine gpu_machine() { return {}; }
 #endif
-}
 
 std::optional<std::string> missing_for_nccl(const GpuMachine& machine) {
   if (!machine.built) {
@@ -55,6 +52,24 @@ std::optional<std::string> too_few_gpus(int num_gpus, int num_ranks, int ranks_p
       "{} ranks need {}, but this machine has {}; --ranks-per-gpu K puts several on one GPU, for "
       "trying it out",
       num_ranks, count_of(needed, "GPU"), num_gpus);
+}
+
+RegisteredBackend nccl_backend() {
+  return {
+    .backend = Backend::nccl, .unavailable = [] { return missing_for_nccl(gpu_machine()); },
+    .native_unsupported = nccl_native_unsupported,
+#if RINGSIDE_HAS_NCCL
+    .join = join_nccl,
+#endif
+    .describe =
+        [] {  // "8 × NVIDIA H200, NCCL 2.28.9"
+          const GpuMachine machine = gpu_machine();
+          return fmt::format("{} × {}, NCCL {}", machine.gpus.size(),
+                             machine.gpus.empty() ? "GPU" : machine.gpus.front().model,
+                             nccl_version_text(machine.nccl_version.value_or(0)));
+        },
+    .on_gpus = true
+  };
 }
 
 }  // namespace ringside

@@ -28,8 +28,8 @@ struct RankPlace {
   GpuOptions gpu = {};
   std::chrono::milliseconds timeout{60'000};
   std::optional<std::string> interface = {};  ///< None = loopback.
-  std::string rendezvous;                     ///< file:///directory, redis://host:port or env://
-  std::string group;                          ///< Ranks that name the same group meet.
+  std::string rendezvous = {};                ///< file:///directory, redis://host:port or env://
+  std::string group = {};                     ///< Ranks that name the same group meet.
   Progress* progress = nullptr;               ///< Counts completed waits; may be null.
   /// Until all have met, who may still be starting; none: `timeout`, as for every other wait.
   std::optional<std::chrono::milliseconds> meeting_timeout = {};

@@ -59,6 +59,11 @@ std::vector<double> Coordination::maximum(std::span<const double> own) {
   return result;
 }
 
+bool Coordination::anywhere(bool own) {
+  const double value = own ? 1 : 0;
+  return maximum(std::span(&value, 1)).front() > 0;
+}
+
 std::vector<double> Coordination::all_values(double own) {
   // Nothing is smaller than −∞, so each value survives the maximum.
   std::vector<double> values(static_cast<std::size_t>(transport_.num_ranks()),

@@ -25,6 +25,9 @@ class Coordination {
   /// Element-wise maximum over all ranks, at every rank. All pass equally many values.
   std::vector<double> maximum(std::span<const double> own);
 
+  /// Whether `own` holds at any rank; the same at every rank.
+  bool anywhere(bool own);
+
   /// Every rank's value, by rank; the same at every rank.
   std::vector<double> all_values(double own);
 

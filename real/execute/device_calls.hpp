@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "common/units.hpp"
@@ -17,13 +18,9 @@ struct MemoryPiece {
   bool on_device = false;
 };
 
-/// A collective on borrowed device memory, ready to run repeatedly. All ranks run together.
-class DeviceCall {
- public:
-  virtual ~DeviceCall() = default;
-  /// Returns when it is done at this rank. Throws Error{peer_lost}.
-  virtual void run() = 0;
-};
+/// A collective that is ready to run, again and again, on the memory for which it was made. All ranks run
+/// theirs together; it returns when it is done at this rank. Throws Error{peer_lost}.
+using NativeCall = std::function<void()>;
 
 /// A rank's device for programs with memory of their own: what is asked for comes behind what was asked for
 /// before, and all functions but wait_for() return when it is done. From any thread, one at a time.
@@ -42,8 +39,8 @@ class DeviceCalls {
   virtual void wait_for(void* stream) = 0;
 
   /// In place on `message`, which must live whenever the call runs.
-  virtual std::unique_ptr<DeviceCall> make_call(const Program& program, std::byte* message) = 0;
-  virtual std::unique_ptr<DeviceCall> make_call(const CollectiveCall& call, std::byte* message) = 0;
+  virtual NativeCall make_call(const Program& program, std::byte* message) = 0;
+  virtual NativeCall make_call(const CollectiveCall& call, std::byte* message) = 0;
 
   /// Messages between devices. Those started and not yet under way start together, when one of them is
   /// waited for, when a collective runs, or when start_messages() is called; they are done together.

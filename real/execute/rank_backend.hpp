@@ -16,9 +16,6 @@
 
 namespace ringside {
 
-/// A collective of the backend's own library, ready to run on the memory for which it was made.
-using NativeCall = std::function<void()>;
-
 /// Where a rank's calls run when that is not the CPU. Functions are called by all ranks at once.
 class RankDevice {
  public:

@@ -21,29 +21,28 @@ namespace {
 /// So many of the last bytes of a rank's standard error are kept.
 constexpr std::size_t kMaxErrorText = 4096;
 
+[[noreturn]] void throw_cannot_start(Rank rank, const std::string& program) {
+  throw Error(ErrorKind::environment,
+              fmt::format("rank {} cannot be started as {}: {}", rank, program, errno_text()));
+}
+
 struct Channel {
   FileDescriptor own;
   FileDescriptor other;
 };
 
-[[noreturn]] void throw_cannot_start(Rank rank, const std::string& program, const std::string& why) {
-  throw Error(ErrorKind::environment, fmt::format("rank {} cannot be started as {}: {}", rank, program, why));
-}
-
-Channel make_socket(Rank rank, const std::string& program) {
+/// `open` makes the two ends.
+template <typename Open>
+Channel make_channel(Rank rank, const std::string& program, const Open& open) {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw_cannot_start(rank, program, errno_text());
+  if (open(ends.data()) != 0) {
+    throw_cannot_start(rank, program);
   }
   return {.own = FileDescriptor(ends[0]), .other = FileDescriptor(ends[1])};
 }
 
 Channel make_pipe(Rank rank, const std::string& program) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw_cannot_start(rank, program, errno_text());
-  }
-  return {.own = FileDescriptor(ends[0]), .other = FileDescriptor(ends[1])};
+  return make_channel(rank, program, [](int* ends) { return ::pipe2(ends, O_CLOEXEC); });
 }
 
 /// In the child: signals as usual, a process group of its own, and no life without its parent.
@@ -58,25 +57,10 @@ void detach(pid_t parent) {
   }
 }
 
-/// Between fork and exec: nothing but calls that are safe in the child of a process with threads.
-[[noreturn]] void become_rank(char* const* arguments, pid_t parent, int control, int error_output,
-                              int report) {
-  detach(parent);
-  if (::dup2(control, STDIN_FILENO) >= 0 && ::dup2(control, STDOUT_FILENO) >= 0 &&
-      ::dup2(error_output, STDERR_FILENO) >= 0) {
-    ::execvp(arguments[0], arguments);
-  }
-  const int cause = errno;
-  const ssize_t ignored = ::write(report, &cause, sizeof(cause));
-  static_cast<void>(ignored);
-  ::_exit(EXIT_FAILURE);
-}
-
 }  // namespace
 
 RankChild::RankChild(Rank rank, const std::vector<std::string>& command) : rank_(rank) {
   const std::string program = fmt::format("`{}`", command.front());
-  Channel control = make_socket(rank, program);
   Channel error_output = make_pipe(rank, program);
   Channel report = make_pipe(rank, program);  // Closed by a successful exec.
   std::vector<char*> arguments;
@@ -84,33 +68,35 @@ RankChild::RankChild(Rank rank, const std::vector<std::string>& command) : rank_
     arguments.push_back(const_cast<char*>(word.c_str()));  // exec's interface; it does not write.
   }
   arguments.push_back(nullptr);
-
-  const pid_t parent = ::getpid();
-  process_ = ::fork();
-  if (process_ == 0) {
-    become_rank(arguments.data(), parent, control.other.number(), error_output.other.number(),
-                report.other.number());
-  }
-  if (process_ < 0) {
-    throw_cannot_start(rank, program, errno_text());
-  }
-  ::setpgid(process_, process_);  // Both sides do, so that it is done whoever runs first.
+  // Between fork and exec: nothing but calls that are safe in the child of a process with threads.
+  copy_process(program, [&](int control) {
+    if (::dup2(control, STDIN_FILENO) >= 0 && ::dup2(control, STDOUT_FILENO) >= 0 &&
+        ::dup2(error_output.other.number(), STDERR_FILENO) >= 0) {
+      ::execvp(arguments[0], arguments.data());
+    }
+    const int cause = errno;
+    const ssize_t ignored = ::write(report.other.number(), &cause, sizeof(cause));
+    static_cast<void>(ignored);
+    return EXIT_FAILURE;
+  });
   report.other.close();
   int cause = 0;
   if (::read(report.own.number(), &cause, sizeof(cause)) == sizeof(cause)) {
     ::waitpid(process_, nullptr, 0);
     errno = cause;
-    throw_cannot_start(rank, program, errno_text());
+    throw_cannot_start(rank, program);
   }
-  control_ = std::move(control.own);
   error_output_ = std::move(error_output.own);
-  ::fcntl(control_.number(), F_SETFL, O_NONBLOCK);
   ::fcntl(error_output_.number(), F_SETFL, O_NONBLOCK);
 }
 
 RankChild::RankChild(Rank rank, const std::function<int(int control)>& body) : rank_(rank) {
-  const std::string itself = "a copy of this process";
-  Channel control = make_socket(rank, itself);
+  copy_process("a copy of this process", body);
+}
+
+void RankChild::copy_process(const std::string& program, const std::function<int(int control)>& body) {
+  Channel control = make_channel(
+      rank_, program, [](int* ends) { return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); });
   std::fflush(nullptr);  // What is buffered would be written by parent and child.
   const pid_t parent = ::getpid();
   process_ = ::fork();
@@ -120,9 +106,9 @@ RankChild::RankChild(Rank rank, const std::function<int(int control)>& body) : r
     ::_exit(body(control.other.number()));
   }
   if (process_ < 0) {
-    throw_cannot_start(rank, itself, errno_text());
+    throw_cannot_start(rank_, program);
   }
-  ::setpgid(process_, process_);
+  ::setpgid(process_, process_);  // Both sides do, so that it is done whoever runs first.
   control_ = std::move(control.own);
   ::fcntl(control_.number(), F_SETFL, O_NONBLOCK);
 }

@@ -52,6 +52,8 @@ class RankChild {
   void kill();
 
  private:
+  void copy_process(const std::string& program, const std::function<int(int control)>& body);
+
   Rank rank_;
   pid_t process_ = -1;
   FileDescriptor control_;

@@ -31,15 +31,19 @@ FieldTable<GpuOptions> table_of(const GpuOptions* /*any*/) {
                                        required("settings", &GpuOptions::settings))};
 }
 
+FieldTable<RankPlace> table_of(const RankPlace* /*any*/) {
+  return {.fields = fields<RankPlace>(
+              required("ranks", &RankPlace::num_ranks), required("backend", &RankPlace::backend),
+              inlined(&RankPlace::gpu), required("timeout", &RankPlace::timeout),
+              required("rendezvous", &RankPlace::rendezvous), required("group", &RankPlace::group),
+              optional("interface", &RankPlace::interface))};
+}
+
 FieldTable<JoinJob> table_of(const JoinJob* /*any*/) {
-  return {.record = "join",
-          .fields = fields<JoinJob>(
-              required("ranks", &JoinJob::num_ranks), required("backend", &JoinJob::backend),
-              inlined(&JoinJob::gpu), required("timeout", &JoinJob::timeout),
-              required("rendezvous", &JoinJob::rendezvous), required("group", &JoinJob::group),
-              required("tune_machine", &JoinJob::tune_machine),
-              required("share_out_cores", &JoinJob::share_out_cores),
-              optional("interface", &JoinJob::interface))};
+  return {
+      .record = "join",
+      .fields = fields<JoinJob>(inlined(&JoinJob::place), required("tune_machine", &JoinJob::tune_machine),
+                                required("share_out_cores", &JoinJob::share_out_cores))};
 }
 
 FieldTable<TaskJob> table_of(const TaskJob* /*any*/) {

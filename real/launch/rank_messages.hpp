@@ -17,13 +17,7 @@ namespace ringside {
 
 /// The first job of a rank process.
 struct JoinJob {
-  int num_ranks = 1;
-  Backend backend = Backend::gloo;
-  GpuOptions gpu = {};
-  std::chrono::milliseconds timeout{0};
-  std::optional<std::string> interface = {};
-  std::string rendezvous = {};
-  std::string group = {};
+  RankPlace place = {};          ///< Without what differs from rank to rank.
   bool tune_machine = true;      ///< As in LaunchOptions.
   bool share_out_cores = false;  ///< All ranks are on this machine: each keeps to its part of the cores.
 };

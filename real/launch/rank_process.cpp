@@ -183,16 +183,10 @@ class RankWorker {
       if (join->tune_machine && join->share_out_cores) {
         tuning_.bind(arguments_.rank, arguments_.num_ranks);
       }
-      backend_ = join_ranks({.backend = join->backend,
-                             .rank = arguments_.rank,
-                             .num_ranks = arguments_.num_ranks,
-                             .local_rank = arguments_.rank,
-                             .gpu = join->gpu,
-                             .timeout = join->timeout,
-                             .interface = join->interface,
-                             .rendezvous = join->rendezvous,
-                             .group = join->group,
-                             .progress = &progress_});
+      RankPlace place = join->place;
+      place.rank = place.local_rank = arguments_.rank;
+      place.progress = &progress_;
+      backend_ = join_ranks(place);
       coordination_.emplace(*backend_.transport);
       backend_.sockets = sockets_of_ranks(*coordination_);
       if (join->tune_machine) {

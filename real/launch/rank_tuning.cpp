@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -95,14 +94,10 @@ double load_of_others(const OtherLoad& load) {
 
 /// What any rank has done.
 MachineTuning tuning_of_all(const MachineTuning& own, Coordination& coordination) {
-  const auto any = [&](bool value) {
-    const std::vector<double> all = coordination.all_values(value ? 1 : 0);
-    return std::find(all.begin(), all.end(), 1.0) != all.end();
-  };
-  return {.bound_to_cores = any(own.bound_to_cores),
-          .idle_states_prevented = any(own.idle_states_prevented),
-          .thread_priority = any(own.thread_priority),
-          .batch_scheduling = any(own.batch_scheduling)};
+  return {.bound_to_cores = coordination.anywhere(own.bound_to_cores),
+          .idle_states_prevented = coordination.anywhere(own.idle_states_prevented),
+          .thread_priority = coordination.anywhere(own.thread_priority),
+          .batch_scheduling = coordination.anywhere(own.batch_scheduling)};
 }
 
 }  // namespace
@@ -139,8 +134,7 @@ void RankTuning::tune(Coordination& coordination, RankBackend& backend) {
   MachineTuning own = {.bound_to_cores = !own_cores_.empty()};
   own.batch_scheduling = !backend.waits_awake && use_batch_scheduling_on_shared_cores(coordination);
   if (share_out_cores_) {
-    const std::vector<double> sharing = coordination.all_values(own_cores_.empty() ? 1 : 0);
-    const bool anybody = std::find(sharing.begin(), sharing.end(), 1.0) != sharing.end();
+    const bool anybody = coordination.anywhere(own_cores_.empty());
     if (backend.cpu_site != RankSite::memory) {
       backend.cpu_site = anybody ? RankSite::shared_cores : RankSite::own_core;
     }

@@ -55,13 +55,13 @@ class ProcessRanks final : public Ranks {
     for (Rank rank = 0; rank < num_ranks; ++rank) {
       watch_.start(rank_command(options, rank, num_ranks));
     }
-    ask(JoinJob{.num_ranks = num_ranks,
-                .backend = options.backend,
-                .gpu = options.gpu,
-                .timeout = options.timeout,
-                .interface = options.interface,
-                .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),
-                .group = directory_.path().filename().string(),
+    ask(JoinJob{.place = {.backend = options.backend,
+                          .num_ranks = num_ranks,
+                          .gpu = options.gpu,
+                          .timeout = options.timeout,
+                          .interface = options.interface,
+                          .rendezvous = options.rendezvous.value_or("file://" + directory_.path().string()),
+                          .group = directory_.path().filename().string()},
                 // A wrapper places its ranks itself, and GPUs lie nearer to some cores than to others.
                 .tune_machine = options.tune_machine,
                 .share_out_cores = registered(options.backend).ranks_take_cores() && !options.wrap},

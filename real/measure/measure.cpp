@@ -15,18 +15,15 @@
 namespace ringside {
 namespace {
 
-/// A point in one repetition of the whole list.
-struct Repetition {
-  PointKey key;
-  bool missing = true;
-};
-
 int repetitions_made(const Measurement& measurement) {
   return std::max(1, static_cast<int>(measurement.repetitions.size()));
 }
 
-/// An earlier run has finished the first repetitions; what it could not measure cannot be measured now.
-bool is_missing(const PointKey& key, int number, const MeasureOptions& options) {
+/// Whether one of all_repetitions() is. An earlier run has finished the first ones; what it could not measure
+/// cannot be measured now.
+bool is_missing(std::size_t index, std::span<const PointKey> points, const MeasureOptions& options) {
+  const PointKey& key = points[index % points.size()];
+  const int number = static_cast<int>(index / points.size());
   const auto earlier = options.earlier.find(key);
   if (earlier == options.earlier.end()) {
     return true;
@@ -34,13 +31,12 @@ bool is_missing(const PointKey& key, int number, const MeasureOptions& options) 
   return earlier->second.outcome == Outcome::ok && repetitions_made(earlier->second) <= number;
 }
 
-std::vector<Repetition> all_repetitions(std::span<const PointKey> points, const MeasureOptions& options) {
+/// The points in each repetition of the whole list.
+std::vector<PointKey> all_repetitions(std::span<const PointKey> points, const MeasureOptions& options) {
   RINGSIDE_CHECK(options.repetitions > 0, "points are measured at least once");
-  std::vector<Repetition> all;
+  std::vector<PointKey> all;
   for (int number = 0; number < options.repetitions_now.value_or(options.repetitions); ++number) {
-    for (const PointKey& key : points) {
-      all.push_back({.key = key, .missing = is_missing(key, number, options)});
-    }
+    all.insert(all.end(), points.begin(), points.end());
   }
   return all;
 }
@@ -136,13 +132,8 @@ void work_as_rank(const StartRanks& start, const ExternalRank& external, std::sp
 }  // namespace
 
 std::vector<PointKey> missing_repetitions(std::span<const PointKey> points, const MeasureOptions& options) {
-  std::vector<PointKey> missing;
-  for (const Repetition& repetition : all_repetitions(points, options)) {
-    if (repetition.missing) {
-      missing.push_back(repetition.key);
-    }
-  }
-  return missing;
+  const PointWork work = {.wanted = [&](std::size_t index) { return is_missing(index, points, options); }};
+  return wanted_points(all_repetitions(points, options), work);
 }
 
 MeasureOptions options_of_repetition(const MeasureOptions& options) {
@@ -156,11 +147,6 @@ MeasureOptions options_of_repetition(const MeasureOptions& options) {
 
 void measure(std::span<const PointKey> points, const MeasureOptions& options, const PointMeasured& report,
              const PointMeasured& made) {
-  const std::vector<Repetition> all = all_repetitions(points, options);
-  std::vector<PointKey> keys;
-  for (const Repetition& repetition : all) {
-    keys.push_back(repetition.key);
-  }
   const MeasureOptions of_repetition = options_of_repetition(options);
   std::map<PointKey, Measurement> known = options.earlier;
   const auto add = [&](const PointKey& key, const Measurement& measurement) {
@@ -174,7 +160,7 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
     report(key, point->second);
   };
   const PointWork work = {
-      .wanted = [&](std::size_t index) { return all[index].missing; },
+      .wanted = [&](std::size_t index) { return is_missing(index, points, options); },
       .unsupported =
           [&](const PointKey& key) {
             return unsupported(key, options.launch.backend, options.placement_of(key.ranks));
@@ -190,7 +176,7 @@ void measure(std::span<const PointKey> points, const MeasureOptions& options, co
           [&](const PointKey& key, Outcome outcome, const std::string& why) {
             add(key, {.outcome = outcome, .backend = resolve(options.launch.backend), .note = why});
           }};
-  work_through(keys, options.launch, work, "measure");
+  work_through(all_repetitions(points, options), options.launch, work, "measure");
 }
 
 void work_through(std::span<const PointKey> points, const LaunchOptions& launch, const PointWork& work,

@@ -77,11 +77,11 @@ struct PointWork {
   /// from outside, rank 0 decides for all.
   std::function<bool(std::size_t)> wanted = {};
   /// Why it cannot be done here; nothing when it can.
-  std::function<std::optional<std::string>(const PointKey&)> unsupported;
-  std::function<Task(const PointKey&)> task;
-  std::function<void(const PointKey&, const std::string& result)> report;
+  std::function<std::optional<std::string>(const PointKey&)> unsupported = {};
+  std::function<Task(const PointKey&)> task = {};
+  std::function<void(const PointKey&, const std::string& result)> report = {};
   /// A point that is unsupported, or that failed, and why.
-  std::function<void(const PointKey&, Outcome, const std::string&)> give_up;
+  std::function<void(const PointKey&, Outcome, const std::string&)> give_up = {};
 };
 
 /// Goes through the points in order, with ranks of its own or as one rank of another launcher; `purpose`

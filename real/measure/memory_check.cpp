@@ -12,7 +12,7 @@
 #include "real/backend/nccl/settings.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/launch/rank_limits.hpp"
-#include "real/measure/point_request.hpp"
+#include "real/measure/point_measurement.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/program/program.hpp"
 #include "schedule/registry.hpp"

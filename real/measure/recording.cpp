@@ -9,7 +9,6 @@
 
 #include "common/error.hpp"
 #include "real/backend/backends.hpp"
-#include "real/execute/prepared_call.hpp"
 #include "real/launch/message.hpp"
 #include "real/system/this_machine.hpp"
 #include "schedule/program/policy.hpp"
@@ -263,41 +262,27 @@ std::vector<TraceEvent> trace_events(std::span<const Program> programs,
 }
 
 Recording record_point(const PointRequest& request, const RankBackend& backend, Coordination& coordination) {
-  Recording recording = {.backend = backend.backend};
-  PreparedCall prepared;
-  if (const std::optional<std::string> reason =
-          prepare(request.key, request.placement, backend, coordination, prepared)) {
-    recording.outcome = Outcome::failed;
-    recording.note = *reason;
+  PointRequest kept = request;
+  kept.check_every_call = true;
+  kept.limits.max_calls = std::min(kept.limits.max_calls, kMaxCalls);
+  std::optional<CallLog> log;  // Made by the first call, which is not timed.
+  const TimedPoint timed = time_point(kept, backend, coordination, [&](ReadyCall& ready) {
+    RINGSIDE_CHECK(ready.executor() != nullptr, "only schedules on CPUs are recorded");
+    if (!log) {
+      log.emplace(ready.executor()->program().steps.size());
+    }
+    return log->run(*ready.executor());
+  });
+  Recording recording = {.outcome = timed.outcome, .backend = backend.backend, .note = timed.note};
+  if (timed.outcome != Outcome::ok) {
     return recording;
   }
-  RINGSIDE_CHECK(prepared.ready->executor() != nullptr, "only schedules on CPUs are recorded");
-  Executor& executor = *prepared.ready->executor();
-  CallLog log(executor.program().steps.size());
-  const CollectiveValues values(prepared.call, request.seed);
-  TimingLimits limits = request.limits;
-  limits.max_calls = std::min(limits.max_calls, kMaxCalls);
-  std::optional<WrongElement> wrong_element;
-  const std::vector<double> samples = time_calls({.before = [&] { prepared.ready->write_input(values); },
-                                                  .run = [&] { return log.run(executor); },
-                                                  .after =
-                                                      [&] {
-                                                        if (!wrong_element) {
-                                                          wrong_element = prepared.ready->first_wrong(values);
-                                                        }
-                                                      }},
-                                                 limits, coordination, backend.progress);
-  if (const std::optional<std::string> wrong = wrong_result(values, wrong_element, coordination)) {
-    recording.outcome = Outcome::wrong_result;
-    recording.note = *wrong;
-    return recording;
-  }
-  recording.policy = prepared.policy;
+  recording.policy = timed.policy;
+  const std::vector<double>& samples = timed.samples;
   const std::size_t shown = index_of_median(samples);
   recording.seconds = {samples[shown]};
   recording.iterations = static_cast<int>(samples.size());
-  gather_events(request, prepared.call, log.call(samples.size() - 1 - shown), backend, coordination,
-                recording);
+  gather_events(request, timed.call, log->call(samples.size() - 1 - shown), backend, coordination, recording);
   return recording;
 }
 

@@ -12,7 +12,7 @@
 #include "real/execute/rank_backend.hpp"
 #include "real/launch/rank_task.hpp"
 #include "real/measure/measure.hpp"
-#include "real/measure/point_request.hpp"
+#include "real/measure/point_measurement.hpp"
 #include "results/codec/fields.hpp"
 #include "results/point.hpp"
 #include "results/policy.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

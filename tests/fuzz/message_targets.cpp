@@ -5,7 +5,7 @@
 
 #include "real/launch/message.hpp"
 #include "real/launch/rank_messages.hpp"
-#include "real/measure/point_request.hpp"
+#include "real/measure/point_measurement.hpp"
 #include "real/measure/recording.hpp"
 #include "real/probe/probe_run.hpp"
 #include "results/codec/reader.hpp"

@@ -24,6 +24,7 @@
 
 #include "common/error.hpp"
 #include "common/numbers.hpp"
+#include "real/backend/backends.hpp"
 #include "real/backend/gloo/parts.hpp"
 #include "real/store/tcp_store.hpp"
 
@@ -271,6 +272,11 @@ class ImpatientStore final : public ::gloo::rendezvous::Store {
   std::chrono::milliseconds timeout_;
 };
 
+/// As `doctor` shows it: "0.5.0".
+std::string version() {
+  return fmt::format("{}.{}.{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH);
+}
+
 }  // namespace
 
 RankBackend join_gloo(const RankPlace& place) {
@@ -301,8 +307,12 @@ RankBackend join_gloo(const RankPlace& place) {
   return backend;
 }
 
-std::string gloo_version() {
-  return fmt::format("{}.{}.{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH);
+RegisteredBackend gloo_backend() {
+  return {.backend = Backend::gloo,
+          .native_unsupported = gloo_native_unsupported,
+          .join = join_gloo,
+          .describe = [] { return "CPU ranks over TCP, Gloo " + version(); },
+          .library_version = version};
 }
 
 }  // namespace ringside

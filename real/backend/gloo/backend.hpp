@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "real/backend/rank_place.hpp"
 #include "real/execute/rank_backend.hpp"
 
@@ -11,8 +9,5 @@ namespace ringside {
 /// Connects to all other ranks. Throws Error{environment} when the interface or the rendezvous is of no use,
 /// and Error{peer_lost} when the others do not come in time.
 RankBackend join_gloo(const RankPlace& place);
-
-/// As `doctor` shows it: "0.5.0".
-std::string gloo_version();
 
 }  // namespace ringside

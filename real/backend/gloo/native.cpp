@@ -13,6 +13,7 @@
 #include <gloo/reduce.h>
 
 #include "common/error.hpp"
+#include "real/backend/backends.hpp"
 #include "real/backend/gloo/parts.hpp"
 #include "real/execute/reduce.hpp"
 
@@ -174,7 +175,6 @@ NativeCall make_typed(const std::shared_ptr<::gloo::Context>& context, Rank rank
 }  // namespace
 
 std::optional<std::string> gloo_native_unsupported(const PointKey& key) {
-  const std::int64_t num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype));
   const GlooRow<float>* row = gloo_row<float>(key.collective);
   if (key.collective == Collective::reduce_scatter) {
     return "Gloo has no reduce_scatter of the kind that takes options; use an algorithm of ringside";
@@ -183,11 +183,7 @@ std::optional<std::string> gloo_native_unsupported(const PointKey& key) {
     return fmt::format("Gloo's own {} is not measured here; use an algorithm of ringside",
                        name(key.collective));
   }
-  if (row->equal_parts && num_elements % key.ranks != 0) {
-    return fmt::format("Gloo's {} needs parts of equal size, and {} ranks do not divide {} elements",
-                       name(key.collective), key.ranks, num_elements);
-  }
-  return std::nullopt;
+  return row->equal_parts ? unequal_parts("Gloo", key) : std::nullopt;
 }
 
 NativeCall make_gloo_native(const std::shared_ptr<::gloo::Context>& context, Rank rank,

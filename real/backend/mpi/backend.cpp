@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -17,7 +20,6 @@
 #include "real/execute/coordination.hpp"
 #include "real/execute/reduce.hpp"
 #include "real/system/this_machine.hpp"
-#include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 
 namespace ringside {
@@ -34,6 +36,23 @@ void end_mpi(int status, void* /*unused*/) {
   }
   std::fflush(nullptr);
   library.end(library.num_ranks() > 1 ? status : EXIT_SUCCESS);
+}
+
+std::string alone(int num_ranks, MpiLibrary& library) {
+  return fmt::format(
+      "asked {0}, found {0} times 1: each rank was started alone; with srun use --mpi=pmix, otherwise the "
+      "mpirun of {1}, which this ringside was built with",
+      num_ranks, library.version());
+}
+
+/// Before MpiLibrary::init(), in which Open MPI ends a rank of srun that nobody brings together with others.
+bool started_alone(int num_ranks) {
+  // Whoever brings ranks together says so in variables: PMIX_NAMESPACE, PMI_RANK, PMI_JOBID and more.
+  bool together = std::getenv("SLURM_STEP_ID") == nullptr || num_ranks == 1;
+  for (char** variable = environ; *variable != nullptr && !together; ++variable) {
+    together = std::string_view(*variable).starts_with("PMI");
+  }
+  return !together;
 }
 
 void require_done(int error, const char* doing, MpiLibrary& library) {
@@ -70,14 +89,15 @@ RankBackend join(const RankPlace& place) {
   MpiLibrary& library = mpi_library();
   const auto deadline = std::make_shared<MpiDeadline>(place.rank, place.timeout);
   const bool begun_by_others = library.active();
-  const StartedAs started = {.rank = place.rank, .num_ranks = place.num_ranks};
-  std::optional<std::string> fault = begun_by_others ? std::nullopt : started_alone(started, library);
-  if (!fault) {
+  std::optional<std::string> fault;
+  if (!begun_by_others && started_alone(place.num_ranks)) {
+    fault = alone(place.num_ranks, library);
+  } else {
     require_done(deadline->within("MPI_Init", [&] { return library.init(); }), "MPI_Init failed", library);
     if (!begun_by_others) {
       ::on_exit(end_mpi, nullptr);
     }
-    fault = launch_fault(started, library);
+    fault = launch_fault(place.num_ranks, library);
   }
   if (fault) {
     if (place.rank != 0) {
@@ -106,12 +126,16 @@ std::optional<std::string> unsupported_here(const PointKey& key) {
   if (buffer_of(key).value > INT_MAX) {
     return fmt::format("MPI counts up to {} bytes", INT_MAX);
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> native_unsupported(const PointKey& key) {
   const auto part = static_cast<std::int64_t>(size_of(key.dtype)) * key.ranks;
-  if (key.algorithm == kNative && key.collective == Collective::all_to_all && key.bytes.value % part != 0) {
+  if (key.collective == Collective::all_to_all && key.bytes.value % part != 0) {
     return fmt::format("parts of equal size are measured here, and {} ranks do not divide {}", key.ranks,
                        format(key.bytes));
   }
-  return unsupported_on_cpu(key.dtype);
+  return std::nullopt;
 }
 
 /// What is true of memory, whether GPUs are there or not.
@@ -144,9 +168,48 @@ std::string library_version() {
 
 }  // namespace
 
+std::optional<std::string> launch_fault(int num_ranks, MpiLibrary& library) {
+  const int found = library.num_ranks();
+  if (found == num_ranks) {
+    return std::nullopt;
+  }
+  return found == 1 ? alone(num_ranks, library)
+                    : fmt::format("the launcher says that it started {} ranks, and MPI_COMM_WORLD has {}",
+                                  num_ranks, found);
+}
+
+MpiDeadline::MpiDeadline(Rank rank, std::chrono::milliseconds timeout)
+    : rank_(rank), timeout_(timeout), watcher_([this](const std::stop_token& over) { watch(over); }) {}
+
+int MpiDeadline::within(const char* name, const std::function<int()>& call) {
+  name_.store(name, std::memory_order_relaxed);
+  end_.store(Clock::now() + timeout_, std::memory_order_release);
+  const int result = call();
+  end_.store(Clock::time_point::max(), std::memory_order_release);
+  return result;
+}
+
+void MpiDeadline::watch(const std::stop_token& over) const {
+  constexpr std::chrono::milliseconds kLook{250};  // Rare enough to disturb nothing that is measured.
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any changed;
+  while (!changed.wait_for(lock, over, std::min(kLook, timeout_), [&] { return over.stop_requested(); })) {
+    if (Clock::now() > end_.load(std::memory_order_acquire)) {
+      const std::string sentence =
+          fmt::format("ringside: rank {} waited {} in {} for the other ranks; one of them is gone or hangs\n",
+                      rank_, text_of(timeout_), name_.load(std::memory_order_relaxed));
+      // The rank's own thread is deep in MPI: nobody else can say it, and nobody can go on.
+      [[maybe_unused]] const ssize_t count = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+      ::_exit(exit_status(ErrorKind::peer_lost));
+    }
+  }
+}
+
 RegisteredBackend mpi_backend() {
   return {.backend = Backend::mpi,
           .unavailable = mpi_missing,
+          .native_unsupported = native_unsupported,
           .unsupported = unsupported_here,
           .join = join,
           .describe = describe,

@@ -13,18 +13,9 @@
 /// What the backend is made of, apart from the library that it loads.
 namespace ringside {
 
-/// How this process was started, as its launcher says in its environment.
-struct StartedAs {
-  Rank rank = 0;
-  int num_ranks = 1;
-};
-
-/// Before MpiLibrary::init(), in which Open MPI ends a rank of srun that nobody brings together with others.
-std::optional<std::string> started_alone(const StartedAs& started, MpiLibrary& library);
-
-/// After MpiLibrary::init(): what is wrong with how the ranks were started, in a sentence that is the same at
-/// all of them; nothing where they are together.
-std::optional<std::string> launch_fault(const StartedAs& started, MpiLibrary& library);
+/// After MpiLibrary::init(): what is wrong with how the ranks were started, which are `num_ranks` as their
+/// launcher says, in a sentence that is the same at all of them; nothing where they are together.
+std::optional<std::string> launch_fault(int num_ranks, MpiLibrary& library);
 
 /// Over MPI_Isend and MPI_Irecv. `library` is active and outlives the transport; `progress` may be null.
 /// Long messages to and from ranks that are `elsewhere` travel in pieces (transport.cpp says why).

@@ -15,6 +15,7 @@
 #include "real/backend/nccl/gpu_call.hpp"
 #include "real/backend/nccl/library.hpp"
 #include "real/backend/nccl/settings.hpp"
+#include "real/execute/coordination.hpp"
 
 namespace ringside {
 namespace {
@@ -67,52 +68,25 @@ int take_gpu(const RankPlace& place) {
   return gpu;
 }
 
-void run(const std::unique_ptr<Transfer>& transfer) {
-  transfer->start();
-  transfer->wait();
-}
-
-/// `bytes` of rank 0, at every rank.
-void share(Transport& transport, std::span<std::byte> bytes) {
-  if (transport.rank() != 0) {
-    return run(transport.make_receive(0, bytes));
-  }
-  for (Rank rank = 1; rank < transport.num_ranks(); ++rank) {
-    run(transport.make_send(rank, bytes));
-  }
-}
-
 /// Rank 0's id, at every rank.
-ncclUniqueId share_id(const NcclLibrary& library, Transport& transport) {
+ncclUniqueId share_id(const NcclLibrary& library, Coordination& coordination) {
   ncclUniqueId id{};
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(id.internal));
-  if (transport.rank() != 0) {
-    share(transport, bytes);
-    return id;
-  }
-  const ncclResult_t result = library.get_unique_id(&id);
-  if (result != ncclSuccess) {
-    const char* words = library.get_last_error(nullptr);
-    throw nccl_error(result, 0, "opening a meeting point", words == nullptr ? "" : words);
-  }
-  share(transport, bytes);
-  return id;
-}
-
-/// Whether `yes` holds at every rank.
-bool everywhere(bool yes, Transport& transport) {
-  std::byte all{yes};
-  for (Rank rank = 1; rank < transport.num_ranks(); ++rank) {
-    std::byte one = all;
-    if (transport.rank() == rank) {
-      run(transport.make_send(0, std::span(&one, 1)));
-    } else if (transport.rank() == 0) {
-      run(transport.make_receive(rank, std::span(&one, 1)));
-      all &= one;
+  if (coordination.rank() == 0) {
+    const ncclResult_t result = library.get_unique_id(&id);
+    if (result != ncclSuccess) {
+      const char* words = library.get_last_error(nullptr);
+      throw nccl_error(result, 0, "opening a meeting point", words == nullptr ? "" : words);
     }
   }
-  share(transport, std::span(&all, 1));
-  return all != std::byte{0};
+  // Those of the others are zeros: the largest are rank 0's.
+  std::vector<double> numbers(bytes.size());
+  std::transform(bytes.begin(), bytes.end(), numbers.begin(),
+                 [](std::byte byte) { return static_cast<double>(byte); });
+  numbers = coordination.maximum(numbers);
+  std::transform(numbers.begin(), numbers.end(), bytes.begin(),
+                 [](double number) { return static_cast<std::byte>(number); });
+  return id;
 }
 
 /// RINGSIDE_CUDA_GRAPH=0 puts calls on streams one by one, to compare and where graphs fail.
@@ -134,9 +108,10 @@ RankBackend join_nccl(const RankPlace& place) {
   RankBackend backend = join_gloo(place);
   backend.backend = Backend::nccl;
   backend.make_native = nullptr;
+  Coordination coordination(*backend.transport);
   const auto connect = [&](const std::string& no_graph_because) {
     return std::make_unique<NcclDevice>(
-        library, share_id(*library, *backend.transport),
+        library, share_id(*library, coordination),
         GpuRank{.rank = place.rank,
                 .num_ranks = place.num_ranks,
                 .gpu = gpu,
@@ -145,7 +120,7 @@ RankBackend join_nccl(const RankPlace& place) {
         shares_gpu, no_graph_because);
   };
   std::unique_ptr<NcclDevice> device = connect(no_graph_wanted());
-  if (!everywhere(device->usable(), *backend.transport)) {
+  if (coordination.anywhere(!device->usable())) {
     // A communicator that refused capture is lost at all ranks; the next one is not asked.
     const std::string refused = device->no_graph_because();
     device.reset();

@@ -107,30 +107,6 @@ class GpuMessages final : public Transport {
   std::vector<std::shared_ptr<Message>> started_;  ///< And not yet under way.
 };
 
-/// Put on its streams call by call. All ranks must launch a graph alike (NCCL user guide, "Using NCCL with
-/// CUDA Graphs"), and each rank alone knows which calls it repeats in the same memory.
-class BorrowedCall final : public DeviceCall {
- public:
-  BorrowedCall(GpuStreams& streams, GpuMessages& messages, std::unique_ptr<GpuWork> work)
-      : streams_(streams),
-        messages_(messages),
-        work_(std::move(work)),
-        done_(CudaEvent::Use::order, streams.gpu()) {}
-
-  void run() override {
-    messages_.start_all();
-    take_gpu(streams_);
-    work_->enqueue();
-    finish(streams_, done_, streams_.communication(), work_->what());
-  }
-
- private:
-  GpuStreams& streams_;
-  GpuMessages& messages_;
-  std::unique_ptr<GpuWork> work_;
-  CudaEvent done_;
-};
-
 class BorrowedCalls final : public DeviceCalls {
  public:
   explicit BorrowedCalls(GpuStreams& streams)
@@ -162,19 +138,31 @@ class BorrowedCalls final : public DeviceCalls {
     streams_.order(streams_.arithmetic(), awaited);
   }
 
-  std::unique_ptr<DeviceCall> make_call(const Program& program, std::byte* message) override {
+  NativeCall make_call(const Program& program, std::byte* message) override {
     take_gpu(streams_);
-    return std::make_unique<BorrowedCall>(streams_, messages_, make_program_work(streams_, program, message));
+    return call_of(make_program_work(streams_, program, message));
   }
-  std::unique_ptr<DeviceCall> make_call(const CollectiveCall& call, std::byte* message) override {
+  NativeCall make_call(const CollectiveCall& call, std::byte* message) override {
     take_gpu(streams_);
-    return std::make_unique<BorrowedCall>(streams_, messages_, make_native_work(streams_, call, message));
+    return call_of(make_native_work(streams_, call, message));
   }
 
   Transport& messages() override { return messages_; }
   void start_messages() override { messages_.start_all(); }
 
  private:
+  /// Put on its streams call by call. All ranks must launch a graph alike (NCCL user guide, "Using NCCL with
+  /// CUDA Graphs"), and each rank alone knows which calls it repeats in the same memory.
+  NativeCall call_of(std::shared_ptr<GpuWork> work) {
+    auto done = std::make_shared<CudaEvent>(CudaEvent::Use::order, streams_.gpu());
+    return [this, work = std::move(work), done = std::move(done)] {
+      messages_.start_all();
+      take_gpu(streams_);
+      work->enqueue();
+      finish(streams_, *done, streams_.communication(), work->what());
+    };
+  }
+
   GpuStreams& streams_;
   CudaEvent copied_;
   GpuMessages messages_;

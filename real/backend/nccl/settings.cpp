@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "real/backend/backends.hpp"
+
 namespace ringside {
 namespace {
 
@@ -134,12 +136,7 @@ std::optional<std::string> nccl_native_unsupported(const PointKey& key) {
     return fmt::format("NCCL has a {} of its own only from version 2.28 on; use an algorithm of ringside",
                        name(key.collective));
   }
-  const std::int64_t num_elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype));
-  if (row->equal_parts && num_elements % key.ranks != 0) {
-    return fmt::format("NCCL's {} needs parts of equal size, and {} ranks do not divide {} elements",
-                       name(key.collective), key.ranks, num_elements);
-  }
-  return std::nullopt;
+  return row->equal_parts ? unequal_parts("NCCL", key) : std::nullopt;
 }
 
 }  // namespace ringside

@@ -2,20 +2,10 @@
 
 #include "real/backend/backends.hpp"
 #include "real/backend/shm/group.hpp"
-#include "real/backend/shm/native.hpp"
-#include "real/backend/shm/transport.hpp"
-#include "real/execute/reduce.hpp"
-#include "schedule/registry.hpp"
+#include "real/backend/shm/parts.hpp"
 
 namespace ringside {
 namespace {
-
-std::optional<std::string> unavailable_here() { return std::nullopt; }
-
-std::optional<std::string> unsupported_here(const PointKey& key) {
-  std::optional<std::string> reason = key.algorithm == kNative ? shm_native_unsupported(key) : std::nullopt;
-  return reason ? reason : unsupported_on_cpu(key.dtype);
-}
 
 RankBackend join(const RankPlace& place) {
   const auto group = std::make_shared<ShmGroup>(place);
@@ -31,16 +21,13 @@ RankBackend join(const RankPlace& place) {
   return backend;
 }
 
-std::string describe() { return "CPU ranks through the memory of this machine"; }
-
 }  // namespace
 
 RegisteredBackend shm_backend() {
   return {.backend = Backend::shm,
-          .unavailable = unavailable_here,
-          .unsupported = unsupported_here,
+          .native_unsupported = shm_native_unsupported,
           .join = join,
-          .describe = describe,
+          .describe = [] { return std::string("CPU ranks through the memory of this machine"); },
           .reduces_on_arrival = true};
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -14,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
-#include "real/backend/shm/meeting.hpp"
 #include "real/execute/transport.hpp"
 #include "real/system/posix.hpp"
 
@@ -52,6 +53,9 @@ cpu_set_t own_cores() {
   ::sched_getaffinity(0, sizeof(cores), &cores);
   return cores;
 }
+
+std::string key_of(Rank rank) { return fmt::format("rank-{}", rank); }
+std::string_view text_of(const Secret& secret) { return {secret.data(), secret.size()}; }
 
 }  // namespace
 
@@ -117,13 +121,19 @@ ShmGroup::~ShmGroup() {
 void ShmGroup::meet(const RankPlace& place) {
   const milliseconds patience = place.meeting_timeout.value_or(place.timeout);
   const Clock::time_point end = Clock::now() + patience;
-  ShmMeeting meeting(place.rendezvous, place.group);
+  if (!place.rendezvous.starts_with("file://")) {
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("rendezvous '{}' must be file:///directory: ranks of the shm backend are on one machine",
+                    place.rendezvous));
+  }
+  const auto folder = meeting_folder(folder_of_rendezvous(place.rendezvous) / (place.group + "-shm"));
   RankHeader& own = header(rank_);
-  const RankAddress address = {.process = ::getpid(), .file = memory_->file(), .secret = make_secret()};
-  own.secret = address.secret;
+  own.secret = make_secret();
   own.cores = own_cores();
   own.address = memory_->reserved();
-  meeting.announce(rank_, address);
+  // Its process, the number of its shared memory among the open files of that, and what stands there.
+  folder->set(key_of(rank_), fmt::format("{} {} {}\n", ::getpid(), memory_->file(), text_of(own.secret)));
 
   const auto be_patient = [&](Rank peer, const std::string& why) {
     if (Clock::now() >= end) {
@@ -134,7 +144,7 @@ void ShmGroup::meet(const RankPlace& place) {
   };
   for (Rank peer = 0; peer < num_ranks_; ++peer) {
     std::string why;
-    while (peer != rank_ && !find(meeting, peer, why)) {
+    while (peer != rank_ && !find(*folder, peer, why)) {
       be_patient(peer, why);
     }
   }
@@ -150,13 +160,15 @@ void ShmGroup::meet(const RankPlace& place) {
 }
 
 /// Whether the peer's memory is there now; `why` not, where that is not just a matter of time.
-bool ShmGroup::find(const ShmMeeting& meeting, Rank peer, std::string& why) {
+bool ShmGroup::find(MeetingPlace& folder, Rank peer, std::string& why) {
   // A killed run's leftovers name a process that is gone, or one with another secret.
-  const RankAddress address = meeting.find(peer);
-  if (address.process == 0) {
+  pid_t process = 0;
+  int number = -1;
+  std::string secret;
+  if (!(std::istringstream(folder.find(key_of(peer)).value_or("")) >> process >> number >> secret)) {
     return false;
   }
-  FileDescriptor file = open_shared_memory(address);
+  FileDescriptor file(::open(fmt::format("/proc/{}/fd/{}", process, number).c_str(), O_RDWR | O_CLOEXEC));
   if (!file.open()) {
     why = fmt::format(
         ": its memory is out of reach ({}); ranks of the shm backend are processes of one user on one "
@@ -170,15 +182,15 @@ bool ShmGroup::find(const ShmMeeting& meeting, Rank peer, std::string& why) {
     return false;
   }
   PeerMemory memory(std::move(file), reserved);
-  if (header_in(memory.reserved()).secret != address.secret) {
+  if (text_of(header_in(memory.reserved()).secret) != secret) {
     why = ": its process is gone, or in another PID namespace";
     return false;
   }
   Peer& found = peers_[static_cast<std::size_t>(peer)];
   found.memory = std::move(memory);
   found.reserved = found.memory.reserved();
-  found.process = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, address.process, 0)));
-  found.id = address.process;
+  found.process = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  found.id = process;
   return true;
 }
 

@@ -12,10 +12,9 @@
 #include "real/backend/rank_place.hpp"
 #include "real/backend/shm/layout.hpp"
 #include "real/backend/shm/shared_memory.hpp"
+#include "real/store/meeting_place.hpp"
 
 namespace ringside {
-
-class ShmMeeting;
 
 /// What a rank waits for: whether it has come. Asked often.
 class Condition {
@@ -87,7 +86,7 @@ class ShmGroup {
 
   std::byte* reserved(Rank rank) { return peers_[static_cast<std::size_t>(rank)].reserved; }
   void meet(const RankPlace& place);
-  bool find(const ShmMeeting& meeting, Rank peer, std::string& why);
+  bool find(MeetingPlace& folder, Rank peer, std::string& why);
   bool can_read_all();
   bool ranks_share_cores();
   void choose_patience();

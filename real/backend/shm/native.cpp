@@ -1,11 +1,10 @@
-#include "real/backend/shm/native.hpp"
-
 #include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "real/backend/shm/parts.hpp"
 #include "real/execute/memory.hpp"
 #include "real/execute/reduce.hpp"
 

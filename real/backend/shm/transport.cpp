@@ -1,5 +1,3 @@
-#include "real/backend/shm/transport.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "real/backend/shm/parts.hpp"
 #include "real/execute/reduce.hpp"
 
 namespace ringside {

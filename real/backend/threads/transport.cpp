@@ -6,45 +6,25 @@
 #include <utility>
 #include <vector>
 
+#include "real/backend/backends.hpp"
 #include "real/backend/shm/group.hpp"
-#include "real/backend/shm/transport.hpp"
+#include "real/backend/shm/parts.hpp"
 
 namespace ringside {
-namespace {
-
-/// The exception of the rank that failed first; later ones are its consequences.
-class FirstException {
- public:
-  void store(std::exception_ptr exception) {
-    const std::lock_guard lock(mutex_);
-    if (!first_) {
-      first_ = std::move(exception);
-    }
-  }
-  void rethrow() const {
-    if (first_) {
-      std::rethrow_exception(first_);
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::exception_ptr first_;
-};
-
-}  // namespace
 
 void run_as_threads(int num_ranks, std::chrono::milliseconds timeout,
                     const std::function<void(std::unique_ptr<Transport>)>& body) {
   std::vector<std::shared_ptr<ShmGroup>> groups = ShmGroup::of_threads(num_ranks, timeout);
-  FirstException exception;
+  std::exception_ptr first;  // What other ranks throw then is its consequence.
+  std::once_flag failed;
+  const auto fail = [&] { std::call_once(failed, [&] { first = std::current_exception(); }); };
   const auto be_rank = [&](std::shared_ptr<ShmGroup> group) {
     try {
       body(make_shm_transport(group, nullptr));
     } catch (...) {
-      exception.store(std::current_exception());
+      fail();
     }
-    group.reset();  // After its exception is stored, so that those that lose it are later.
+    group.reset();  // After its exception is kept, so that those that lose it are later.
   };
   std::vector<std::thread> threads;
   try {
@@ -52,13 +32,15 @@ void run_as_threads(int num_ranks, std::chrono::milliseconds timeout,
       threads.emplace_back(be_rank, std::move(group));
     }
   } catch (...) {  // The system grants no more threads; those that run lose the others.
-    exception.store(std::current_exception());
+    fail();
     groups.clear();
   }
   for (std::thread& thread : threads) {
     thread.join();
   }
-  exception.rethrow();
+  if (first) {
+    std::rethrow_exception(first);
+  }
 }
 
 RankBackend threads_rank(std::unique_ptr<Transport> transport) {
@@ -66,6 +48,12 @@ RankBackend threads_rank(std::unique_ptr<Transport> transport) {
   backend.backend = Backend::threads;
   backend.transport = std::move(transport);
   return backend;
+}
+
+RegisteredBackend threads_backend() {
+  return {.backend = Backend::threads,
+          .describe = [] { return std::string("ranks as threads of one process, for tests"); },
+          .ranks_are_threads = true};
 }
 
 }  // namespace ringside

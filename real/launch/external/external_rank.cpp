@@ -95,8 +95,6 @@ class ExternalRanks final : public Ranks {
                        .interface = options.interface,
                        .rendezvous = rendezvous,
                        .group = group};
-    const Meeting meeting = {
-        .rank = external.rank, .num_ranks = external.num_ranks, .timeout = options.timeout};
     std::optional<TcpStoreServer> server;
     // A folder of this group's own can be removed as a whole.
     std::filesystem::path folder;
@@ -104,10 +102,10 @@ class ExternalRanks final : public Ranks {
       if (const TcpStorePlace store = place_of_environment(); !store.served && external.rank == 0) {
         server.emplace(store.port);
       }
-      place.group += '/' + agree_on_name(*meeting_store(group, options.timeout), meeting);
+      place.group += '/' + agree_on_name(*meeting_store(group, options.timeout), place);
     } else if (rendezvous.starts_with("file://")) {
       folder = folder_of_rendezvous(rendezvous) / group;
-      place.rendezvous = "file://" + (folder / agree_on_name(*meeting_folder(folder), meeting)).string();
+      place.rendezvous = "file://" + (folder / agree_on_name(*meeting_folder(folder), place)).string();
     }
     backend_ = join_ranks(place);
     coordination_ = std::make_unique<Coordination>(*backend_.transport);

@@ -7,7 +7,7 @@
 
 #include "real/execute/transport.hpp"
 #include "real/launch/message.hpp"
-#include "real/measure/point_request.hpp"
+#include "real/measure/point_measurement.hpp"
 #include "real/measure/recording.hpp"
 #include "real/probe/probe_run.hpp"
 
@@ -44,21 +44,22 @@ TEST(RankMessages, JobsSurviveTheirLine) {
   EXPECT_EQ(read.placement.order, (std::vector<Rank>{0, 2, 1}));
 
   const std::vector<std::pair<std::string, std::string>> settings = {{"NCCL_ALGO", "Ring"}};
-  const auto join =
-      std::get<JoinJob>(job_from_line(to_line(JoinJob{.num_ranks = 2,
-                                                      .backend = Backend::nccl,
-                                                      .gpu = {.ranks_per_gpu = 3, .settings = settings},
-                                                      .timeout = std::chrono::milliseconds(1500),
-                                                      .interface = "eth0",
-                                                      .rendezvous = "file:///tmp/a b",
-                                                      .group = "g",
-                                                      .share_out_cores = true})));
-  EXPECT_EQ(join.backend, Backend::nccl);
-  EXPECT_EQ(join.gpu.ranks_per_gpu, 3);
-  EXPECT_EQ(join.gpu.settings, settings);
-  EXPECT_EQ(join.timeout.count(), 1500);
-  EXPECT_EQ(join.interface, "eth0");
-  EXPECT_EQ(join.rendezvous, "file:///tmp/a b");
+  const auto join = std::get<JoinJob>(
+      job_from_line(to_line(JoinJob{.place = {.backend = Backend::nccl,
+                                              .num_ranks = 2,
+                                              .gpu = {.ranks_per_gpu = 3, .settings = settings},
+                                              .timeout = std::chrono::milliseconds(1500),
+                                              .interface = "eth0",
+                                              .rendezvous = "file:///tmp/a b",
+                                              .group = "g"},
+                                    .share_out_cores = true})));
+  EXPECT_EQ(join.place.backend, Backend::nccl);
+  EXPECT_EQ(join.place.num_ranks, 2);
+  EXPECT_EQ(join.place.gpu.ranks_per_gpu, 3);
+  EXPECT_EQ(join.place.gpu.settings, settings);
+  EXPECT_EQ(join.place.timeout.count(), 1500);
+  EXPECT_EQ(join.place.interface, "eth0");
+  EXPECT_EQ(join.place.rendezvous, "file:///tmp/a b");
   EXPECT_TRUE(join.share_out_cores);
 
   const auto probe = value_of<ProbeRequest>(message_of(

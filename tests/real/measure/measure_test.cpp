@@ -12,7 +12,6 @@
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
 #include "real/execute/coordination.hpp"
-#include "real/execute/prepared_call.hpp"
 #include "real/measure/point_measurement.hpp"
 #include "real/measure/recording.hpp"
 #include "schedule/registry.hpp"

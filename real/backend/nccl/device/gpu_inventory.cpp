@@ -1,5 +1,3 @@
-#include "real/backend/nccl/device/gpu_inventory.hpp"
-
 #include <array>
 #include <memory>
 #include <optional>
@@ -12,35 +10,12 @@
 
 #include "common/error.hpp"
 #include "common/units.hpp"
+#include "real/backend/gpus.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
 #include "real/backend/nccl/library.hpp"
 
 namespace ringside {
 namespace {
-
-/// What only the driver's management library (libnvidia-ml.so.1, part of every driver) tells. Everything is
-/// optional: a container may lack it.
-class Nvml {
- public:
-  /// Null when the library is not there or does not work.
-  static std::unique_ptr<Nvml> load();
-  ~Nvml();
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
-
-  /// "580.159.03"; empty when it does not tell.
-  std::string driver_version() const;
-  // GPUs are named by their PCI address, "0000:19:00.0".
-  std::optional<Bytes> free_memory(const std::string& pci) const;
-  int computing_processes(const std::string& pci) const;
-  /// As in GpuPair::kind.
-  std::string link(const std::string& first, const std::string& second) const;
-
- private:
-  struct Library;
-  explicit Nvml(std::unique_ptr<Library> library);
-  std::unique_ptr<Library> library_;
-};
 
 // The part of NVML's stable C interface that is used; its header is a package that few build
 // machines have. Source: NVML API Reference Guide, "Device Queries", "NvLink Methods" and "Enumerations".
@@ -59,103 +34,109 @@ struct NvmlMemory {
   unsigned long long used;
 };
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  return function != nullptr;
-}
+/// What only the driver's management library (libnvidia-ml.so.1, part of every driver) tells. Everything is
+/// optional: a container may lack it.
+class Nvml {
+ public:
+  /// Null when the library is not there or does not work.
+  static std::unique_ptr<Nvml> load() {
+    std::unique_ptr<Nvml> nvml(new Nvml);  // The constructor is private.
+    return nvml->begin() ? std::move(nvml) : nullptr;
+  }
+  ~Nvml() {
+    if (begun_) {
+      shutdown_();
+    }
+    if (library_ != nullptr) {
+      ::dlclose(library_);
+    }
+  }
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
 
-struct Nvml::Library {
-  void* handle = nullptr;
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*driver_version)(char*, unsigned) = nullptr;
-  int (*device)(const char*, NvmlDevice*) = nullptr;
-  int (*memory)(NvmlDevice, NvmlMemory*) = nullptr;
-  int (*processes)(NvmlDevice, unsigned*, void*) = nullptr;
-  int (*p2p_status)(NvmlDevice, NvmlDevice, int, int*) = nullptr;
-  int (*common_ancestor)(NvmlDevice, NvmlDevice, int*) = nullptr;
-
-  bool find_all() {
-    return find(handle, "nvmlInit_v2", init) && find(handle, "nvmlShutdown", shutdown) &&
-           find(handle, "nvmlSystemGetDriverVersion", driver_version) &&
-           find(handle, "nvmlDeviceGetHandleByPciBusId_v2", device) &&
-           find(handle, "nvmlDeviceGetMemoryInfo", memory) &&
-           find(handle, "nvmlDeviceGetComputeRunningProcesses_v3", processes) &&
-           find(handle, "nvmlDeviceGetP2PStatus", p2p_status) &&
-           find(handle, "nvmlDeviceGetTopologyCommonAncestor", common_ancestor);
+  /// "580.159.03"; empty when it does not tell.
+  std::string driver_version() const {
+    std::array<char, 96> text{};
+    return driver_version_(text.data(), text.size()) == kSuccess ? text.data() : "";
   }
 
+  // GPUs are named by their PCI address, "0000:19:00.0".
+
+  std::optional<Bytes> free_memory(const std::string& pci) const {
+    NvmlMemory memory{};
+    NvmlDevice device = device_at(pci);
+    if (device == nullptr || memory_(device, &memory) != kSuccess) {
+      return std::nullopt;
+    }
+    return Bytes{static_cast<std::int64_t>(memory.free)};
+  }
+
+  int computing_processes(const std::string& pci) const {
+    NvmlDevice device = device_at(pci);
+    unsigned count = 0;
+    // Asked without room for a list, it tells how long the list is.
+    const int status = device == nullptr ? kSuccess : processes_(device, &count, nullptr);
+    return status == kSuccess || status == kInsufficientSize ? static_cast<int>(count) : 0;
+  }
+
+  /// As in GpuPair::kind.
+  std::string link(const std::string& first, const std::string& second) const {
+    NvmlDevice a = device_at(first);
+    NvmlDevice b = device_at(second);
+    if (a == nullptr || b == nullptr) {
+      return "";
+    }
+    int status = 0;
+    if (p2p_status_(a, b, kP2pCapsIndexNvlink, &status) == kSuccess && status == kP2pStatusOk) {
+      return "NVLink";
+    }
+    int level = 0;
+    if (common_ancestor_(a, b, &level) != kSuccess) {
+      return "";
+    }
+    if (level <= kTopologyMultiple) {
+      return "PCIe switch";
+    }
+    if (level <= kTopologyHostBridge) {
+      return "PCIe host bridge";
+    }
+    return level <= kTopologyNode ? "PCIe between host bridges" : "PCIe inter-socket link";
+  }
+
+ private:
+  Nvml() = default;
+
+  bool begin() {
+    library_ = ::dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+    begun_ = library_ != nullptr && find("nvmlInit_v2", init_) && find("nvmlShutdown", shutdown_) &&
+             find("nvmlSystemGetDriverVersion", driver_version_) &&
+             find("nvmlDeviceGetHandleByPciBusId_v2", device_) && find("nvmlDeviceGetMemoryInfo", memory_) &&
+             find("nvmlDeviceGetComputeRunningProcesses_v3", processes_) &&
+             find("nvmlDeviceGetP2PStatus", p2p_status_) &&
+             find("nvmlDeviceGetTopologyCommonAncestor", common_ancestor_) && init_() == kSuccess;
+    return begun_;
+  }
+  template <typename Function>
+  bool find(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(::dlsym(library_, name));
+    return function != nullptr;
+  }
   NvmlDevice device_at(const std::string& pci) const {
     NvmlDevice result = nullptr;
-    return device(pci.c_str(), &result) == kSuccess ? result : nullptr;
+    return device_(pci.c_str(), &result) == kSuccess ? result : nullptr;
   }
+
+  void* library_ = nullptr;
+  bool begun_ = false;
+  int (*init_)() = nullptr;
+  int (*shutdown_)() = nullptr;
+  int (*driver_version_)(char*, unsigned) = nullptr;
+  int (*device_)(const char*, NvmlDevice*) = nullptr;
+  int (*memory_)(NvmlDevice, NvmlMemory*) = nullptr;
+  int (*processes_)(NvmlDevice, unsigned*, void*) = nullptr;
+  int (*p2p_status_)(NvmlDevice, NvmlDevice, int, int*) = nullptr;
+  int (*common_ancestor_)(NvmlDevice, NvmlDevice, int*) = nullptr;
 };
-
-Nvml::Nvml(std::unique_ptr<Library> library) : library_(std::move(library)) {}
-
-Nvml::~Nvml() {
-  library_->shutdown();
-  ::dlclose(library_->handle);
-}
-
-std::unique_ptr<Nvml> Nvml::load() {
-  auto library = std::make_unique<Library>();
-  library->handle = ::dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (library->handle == nullptr) {
-    return nullptr;
-  }
-  if (!library->find_all() || library->init() != kSuccess) {
-    ::dlclose(library->handle);
-    return nullptr;
-  }
-  return std::unique_ptr<Nvml>(new Nvml(std::move(library)));  // The constructor is private.
-}
-
-std::string Nvml::driver_version() const {
-  std::array<char, 96> text{};
-  return library_->driver_version(text.data(), text.size()) == kSuccess ? text.data() : "";
-}
-
-std::optional<Bytes> Nvml::free_memory(const std::string& pci) const {
-  NvmlMemory memory{};
-  NvmlDevice device = library_->device_at(pci);
-  if (device == nullptr || library_->memory(device, &memory) != kSuccess) {
-    return std::nullopt;
-  }
-  return Bytes{static_cast<std::int64_t>(memory.free)};
-}
-
-int Nvml::computing_processes(const std::string& pci) const {
-  NvmlDevice device = library_->device_at(pci);
-  unsigned count = 0;
-  // Asked without room for a list, it tells how long the list is.
-  const int status = device == nullptr ? kSuccess : library_->processes(device, &count, nullptr);
-  return status == kSuccess || status == kInsufficientSize ? static_cast<int>(count) : 0;
-}
-
-std::string Nvml::link(const std::string& first, const std::string& second) const {
-  NvmlDevice a = library_->device_at(first);
-  NvmlDevice b = library_->device_at(second);
-  if (a == nullptr || b == nullptr) {
-    return "";
-  }
-  int status = 0;
-  if (library_->p2p_status(a, b, kP2pCapsIndexNvlink, &status) == kSuccess && status == kP2pStatusOk) {
-    return "NVLink";
-  }
-  int level = 0;
-  if (library_->common_ancestor(a, b, &level) != kSuccess) {
-    return "";
-  }
-  if (level <= kTopologyMultiple) {
-    return "PCIe switch";
-  }
-  if (level <= kTopologyHostBridge) {
-    return "PCIe host bridge";
-  }
-  return level <= kTopologyNode ? "PCIe between host bridges" : "PCIe inter-socket link";
-}
 
 std::string cuda_version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -203,7 +184,7 @@ void find_nccl(GpuMachine& machine) {
 
 }  // namespace
 
-GpuMachine gpu_inventory() {
+GpuMachine gpu_machine() {
   GpuMachine machine = {.built = true,
                         .cuda_built = cuda_version_text(CUDART_VERSION),
                         .nccl_built = fmt::format("{}.{}.{}", NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH)};

@@ -216,23 +216,22 @@ TEST(MpiTransport, MessagesOnOneMachineAndShortOnesAreWhole) {
 
 TEST(MpiPreflight, RanksThatCanWorkTogetherHaveNoFault) {
   ToldMpi library;
-  EXPECT_EQ(launch_fault({.rank = 1, .num_ranks = 3}, library), std::nullopt);
+  EXPECT_EQ(launch_fault(3, library), std::nullopt);
 }
 
 TEST(MpiPreflight, RanksThatWereStartedAloneAreTold) {
   ToldMpi library;
   library.num_ranks_found = 1;
   EXPECT_THAT(
-      launch_fault({.rank = 1, .num_ranks = 8}, library).value_or(""),
+      launch_fault(8, library).value_or(""),
       HasSubstr("asked 8, found 8 times 1: each rank was started alone; with srun use --mpi=pmix, otherwise "
                 "the mpirun of Fake MPI 1.0"));
-  EXPECT_EQ(launch_fault({.rank = 0, .num_ranks = 1}, library), std::nullopt);
+  EXPECT_EQ(launch_fault(1, library), std::nullopt);
 }
 
 TEST(MpiPreflight, AnotherNumberOfRanksIsAFault) {
   ToldMpi library;
-  EXPECT_THAT(launch_fault({.rank = 1, .num_ranks = 4}, library).value_or(""),
-              HasSubstr("started 4 ranks, and MPI_COMM_WORLD has 3"));
+  EXPECT_THAT(launch_fault(4, library).value_or(""), HasSubstr("started 4 ranks, and MPI_COMM_WORLD has 3"));
 }
 
 TEST(MpiDeadlineDeathTest, ACallThatNobodyCanInterruptEndsTheProcess) {

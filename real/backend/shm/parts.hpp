@@ -7,9 +7,15 @@
 
 #include "real/backend/shm/group.hpp"
 #include "real/execute/rank_backend.hpp"
+#include "real/execute/transport.hpp"
 #include "results/point.hpp"
 
+/// What the backend is made of, apart from its group.
 namespace ringside {
+
+/// Messages through shared memory. Short ones are copied into the sender's channel and have left; longer ones
+/// are read in place once both sides have come: a rank moves what it receives while it waits.
+std::unique_ptr<Transport> make_shm_transport(std::shared_ptr<ShmGroup> group, Progress* progress);
 
 /// Why this backend has no collective of its own for this point; nothing where it has.
 std::optional<std::string> shm_native_unsupported(const PointKey& key);

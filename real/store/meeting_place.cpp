@@ -1,5 +1,7 @@
+#include "real/store/meeting_place.hpp"
+
+#include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -11,7 +13,6 @@
 
 #include "common/error.hpp"
 #include "common/file_descriptor.hpp"
-#include "real/launch/external/meeting.hpp"
 #include "real/store/tcp_store.hpp"
 #include "real/system/posix.hpp"
 
@@ -94,8 +95,9 @@ std::unique_ptr<MeetingPlace> meeting_folder(const fs::path& path) { return std:
 
 fs::path folder_of_rendezvous(const std::string& rendezvous) {
   constexpr std::string_view kFile = "file://";
-  const fs::path folder = fs::path(rendezvous.substr(kFile.size())).lexically_normal();
-  if (!folder.is_absolute() || folder == folder.root_path()) {
+  const fs::path folder =
+      fs::path(rendezvous.substr(std::min(kFile.size(), rendezvous.size()))).lexically_normal();
+  if (!rendezvous.starts_with(kFile) || !folder.is_absolute() || folder == folder.root_path()) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("rendezvous '{}' names no folder; it must be file:///directory", rendezvous));
   }
