@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-/// The 16-bit floating types: only what is needed to make and check their values. Sources: IEEE 754-2019,
-/// binary16, which the compiler has; for bfloat16, the upper half of binary32.
+/// The 16-bit floating types in plain C++20: only what is needed to make and check their values. Sources:
+/// IEEE 754-2019, binary16; for bfloat16, the upper half of binary32.
 namespace ringside {
 
 /// Elements of DataType::float16 and bfloat16 as they lie in memory.
