@@ -94,7 +94,8 @@ TextTable comparison_table(const std::vector<Point>& points, ComparisonLayout la
   }
   const std::vector<ComparisonRow> rows = comparison(points);
   const bool groups =
-      layout != ComparisonLayout::page && !std::ranges::all_of(rows, &ComparisonRow::first_of_group);
+      layout != ComparisonLayout::page &&
+      !std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) { return row.first_of_group; });
   for (const ComparisonRow& row : rows) {
     if (row.first_of_group && !result.rows.empty() && groups) {
       result.rows.emplace_back(columns.size());
