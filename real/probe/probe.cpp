@@ -169,9 +169,7 @@ class GroupRun {
       samples_.push_back({.key = key, .seconds = {}});
     }
     // Time that short messages leave goes to longer ones of every kind; the longest take their least anyway.
-    std::stable_sort(samples_.begin(), samples_.end(), [](const ProbeSample& one, const ProbeSample& other) {
-      return one.key.bytes < other.key.bytes;
-    });
+    std::ranges::stable_sort(samples_, {}, [](const ProbeSample& sample) { return sample.key.bytes; });
   }
 
   std::vector<ProbeSample> run() {

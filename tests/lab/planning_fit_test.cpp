@@ -104,12 +104,17 @@ TEST(RunScores, CountARowAgainstTheRulesOfThumb) {
   EXPECT_DOUBLE_EQ(scores.front().width, 3);
 }
 
+/// Published with a peak of 50 GB, planned with 60 GB of weights on a GPU of 80.
+RunCheck run_with_memory() {
+  RunCheck check = {.run = published().front(), .step = {}};
+  check.run.memory_gb = 50;
+  check.step.gpu_memory = Bytes{80'000'000'000};
+  check.step.memory.weights = Bytes{60'000'000'000};
+  return check;
+}
+
 TEST(RunScores, SayWhatIsPlannedToFitAndWasNot) {
-  PublishedRun run = published().front();
-  run.memory_gb = 50;
-  PlannedStep step;
-  step.gpu_memory = Bytes{80'000'000'000};
-  step.memory.weights = Bytes{60'000'000'000};
+  auto [run, step] = run_with_memory();
   PublishedRun burst = run;
   burst.out_of_memory = true;
   burst.memory_gb.reset();
@@ -124,11 +129,7 @@ TEST(RunScores, SayWhatIsPlannedToFitAndWasNot) {
 }
 
 TEST(RunScores, CompareWhatPyTorchAllocatedWithPlannedTensors) {
-  PublishedRun run = published().front();
-  run.memory_gb = 50;
-  PlannedStep step;
-  step.gpu_memory = Bytes{80'000'000'000};
-  step.memory.weights = Bytes{60'000'000'000};
+  auto [run, step] = run_with_memory();
   step.memory.context = Bytes{5'000'000'000};
   EXPECT_DOUBLE_EQ(memory_score_of({{.run = run, .step = step}}).peak.median, 1.3);
   run.tensors_alone = true;
