@@ -59,8 +59,9 @@ if(RINGSIDE_SANITIZE)
     target_compile_options(ringside_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-tsan>)
   endif()
   if(RINGSIDE_SANITIZE MATCHES "undefined")
-    # A finding must fail the test that met it.
-    target_compile_options(ringside_options INTERFACE -fno-sanitize-recover=undefined)
+    # A finding must fail the test that met it. Null pointers are not asked for at each access, which costs a quarter of the
+    # compiler's time: the address sanitizer stops at them. Nor is alignment: what we compile for reads unaligned numbers.
+    target_compile_options(ringside_options INTERFACE -fno-sanitize-recover=undefined -fno-sanitize=null,alignment)
   endif()
 endif()
 
