@@ -223,7 +223,7 @@ std::vector<double> non_decreasing(std::span<const double> values) {
       const Block last = std::move(blocks.back());
       blocks.pop_back();
       blocks.back().insert(blocks.back().end(), last.begin(), last.end());
-      std::sort(blocks.back().begin(), blocks.back().end());
+      std::ranges::sort(blocks.back());
     }
   }
   std::vector<double> result;

@@ -50,8 +50,7 @@ std::vector<FittedCurve> fitted_curves(std::span<const Point> points) {
     }
     PointKey key = point.key;
     key.bytes = {};
-    auto curve =
-        std::find_if(curves.begin(), curves.end(), [&](const auto& other) { return other.first == key; });
+    auto curve = std::ranges::find_if(curves, [&](const auto& other) { return other.first == key; });
     if (curve == curves.end()) {
       curve = curves.insert(curves.end(), {key, {}});
     }

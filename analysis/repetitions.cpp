@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "results/measurement.hpp"
 
@@ -75,11 +76,9 @@ struct Scatter {
 
 /// Medians of the repetitions, ascending.
 std::vector<double> medians_of(const Repeated& repeated) {
-  std::vector<double> medians;
-  for (const std::vector<double>& repetition : repeated) {
-    medians.push_back(summarize(repetition).median);
-  }
-  std::sort(medians.begin(), medians.end());
+  std::vector<double> medians =
+      mapped(repeated, [](const std::vector<double>& repetition) { return summarize(repetition).median; });
+  std::ranges::sort(medians);
   return medians;
 }
 
@@ -123,7 +122,7 @@ double common_median(std::span<const std::vector<double>> repeated) {
       calls.emplace_back(seconds, 1.0 / static_cast<double>(repetition.size()));
     }
   }
-  std::sort(calls.begin(), calls.end());
+  std::ranges::sort(calls);
   const double half = static_cast<double>(repeated.size()) / 2;
   // Weights are sums of fractions.
   constexpr double kRounding = 1e-9;

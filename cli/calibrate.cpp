@@ -32,29 +32,29 @@ std::string with_interval(const T& value, const std::optional<Interval<double>>&
 /// `link`: Calibrated or BetweenNodes.
 template <typename T>
 void print_link(const T& link) {
-  print_line(fmt::format("latency    {}", with_interval(link.latency, link.latency_interval,
-                                                        [](double value) { return Seconds{value}; })));
-  print_line(fmt::format("bandwidth  {}", with_interval(link.bandwidth, link.bandwidth_interval,
-                                                        [](double value) { return BytesPerSecond{value}; })));
+  print_line("latency    {}",
+             with_interval(link.latency, link.latency_interval, [](double value) { return Seconds{value}; }));
+  print_line("bandwidth  {}", with_interval(link.bandwidth, link.bandwidth_interval,
+                                            [](double value) { return BytesPerSecond{value}; }));
 }
 
 void print_calibrated(const Calibrated& calibrated) {
   if (calibrated.between_nodes) {
     print_line("between two nodes");
     print_link(*calibrated.between_nodes);
-    print_line(fmt::format("at once    {} of a node at this bandwidth",
-                           count_of(calibrated.between_nodes->messages, "message")));
+    print_line("at once    {} of a node at this bandwidth",
+               count_of(calibrated.between_nodes->messages, "message"));
     if (const double factor = calibrated.between_nodes->native_exchange; factor > 1) {
-      print_line(fmt::format("native     exchanges of long messages take {:.2g} times as long", factor));
+      print_line("native     exchanges of long messages take {:.2g} times as long", factor);
     }
     print_line();
     print_line("within a node");
   }
   print_link(calibrated);
-  print_line(fmt::format("reduction  {}", with_interval(calibrated.reduction, calibrated.reduction_interval,
-                                                        [](double value) { return SecondsPerByte{value}; })));
+  print_line("reduction  {}", with_interval(calibrated.reduction, calibrated.reduction_interval,
+                                            [](double value) { return SecondsPerByte{value}; }));
   if (calibrated.cores) {
-    print_line(fmt::format("cores      {}, shared by all ranks", *calibrated.cores));
+    print_line("cores      {}, shared by all ranks", *calibrated.cores);
   }
   print_line();
 
@@ -63,13 +63,11 @@ void print_calibrated(const Calibrated& calibrated) {
       {">one message alone", [](const CurvePoint& message) { return format(Seconds{message.value}); }}};
   for (const Curve& curve : calibrated.curves) {
     if (curve.kind == ProbeKind::neighbour_exchange && curve.messages == 1) {
-      columns.push_back({fmt::format(">{} ranks exchange", curve.ranks), [&](const CurvePoint& message) {
-                           const auto same = std::find_if(
-                               curve.points.begin(), curve.points.end(),
-                               [&](const CurvePoint& point) { return point.bytes == message.bytes; });
-                           return same == curve.points.end() ? std::string(kAbsent)
-                                                             : format(Seconds{same->value});
-                         }});
+      columns.push_back(
+          {fmt::format(">{} ranks exchange", curve.ranks), [&](const CurvePoint& message) {
+             const auto same = std::ranges::find(curve.points, message.bytes, &CurvePoint::bytes);
+             return same == curve.points.end() ? std::string(kAbsent) : format(Seconds{same->value});
+           }});
     }
   }
   const Curve* alone = find_curve(calibrated.curves, ProbeKind::ping_pong);
@@ -158,7 +156,7 @@ void run(study::CalibrateRequest request, bool no_charts, const CommonOptions& c
   print_calibrated(*machine.calibrated);
   print_pairs(machine.calibrated->pairs);
   print_line();
-  print_line(fmt::format("machine file: {}  (use it as `machine:` of a scenario)", file.string()));
+  print_line("machine file: {}  (use it as `machine:` of a scenario)", file.string());
   if (!machine.calibrated->pairs.empty() && !no_charts) {
     print_line("charts:");
     draw_pairs(machine, file, common, progress);

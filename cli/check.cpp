@@ -15,7 +15,7 @@
 #include "cli/reports/check_report.hpp"
 #include "cli/reports/check_tables.hpp"
 #include "cli/reports/html_report.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "import/parts.hpp"
 #include "study/compare.hpp"
@@ -36,8 +36,7 @@ struct CheckFlags {
 /// Whether a line may be a row (names an element type) or the rest of one (begins with a time).
 bool may_be_row(const std::string& line) {
   const auto words = words_of(line);
-  return std::any_of(words.begin(), words.end(), is_nccl_dtype) ||
-         (!words.empty() && number_in_word(words.front()));
+  return std::ranges::any_of(words, is_nccl_dtype) || (!words.empty() && number_in_word(words.front()));
 }
 
 /// The next line of standard input, of which no more is taken than `most` bytes and one.
@@ -104,8 +103,7 @@ void require_results(const std::vector<study::LogCheck>& checks, const std::vect
     }
   }
   if (!problems.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{} not checked, as said above",
-                                                  count_of(problems.size(), "log was", "logs were")));
+    throw bad_input("{} not checked, as said above", count_of(problems.size(), "log was", "logs were"));
   }
 }
 
@@ -154,8 +152,7 @@ void check_live(const CLI::App& command, const CheckFlags& flags, const CommonOp
   if (!study::has_population(study::live_backend(flags.request, {}))) {
     // Gloo's verdict knows no population of machines.
     if (const auto flag = typed_in(command, kReferenceGroup)) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("{} needs NCCL, which cannot run here: `ringside doctor` says why", *flag));
+      throw lacking("{} needs NCCL, which cannot run here: `ringside doctor` says why", *flag);
     }
   }
   const auto live = study::check_live(flags.request, common, progress.observer());

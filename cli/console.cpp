@@ -7,19 +7,16 @@
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <numeric>
-#include <optional>
 #include <system_error>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/colour.hpp"
-#include "common/error.hpp"
-#include "common/text.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "results/codec/reader.hpp"
 
 namespace ringside::cli {
@@ -47,8 +44,8 @@ void write_error(std::string_view text) {
 
 /// Columns that the text takes on a terminal: UTF-8 continuation bytes take none.
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 bool acts_on_terminal(char c) {
@@ -203,9 +200,7 @@ std::string aligned(const Columns& columns, const Rows& rows) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  std::vector<std::string> titles;
-  std::transform(columns.begin(), columns.end(), std::back_inserter(titles),
-                 [](const ShownColumn& column) { return column.title; });
+  const std::vector<std::string> titles = mapped(columns, &ShownColumn::title);
   append_row(titles);
   std::for_each(rows.begin(), rows.end(), append_row);
   return text;
@@ -219,8 +214,7 @@ std::string sentence_within(std::string_view text, std::optional<std::size_t> co
 }
 
 [[noreturn]] void throw_unwritable() {
-  throw Error(ErrorKind::environment,
-              fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
+  throw lacking("cannot write to standard output: {}", std::generic_category().message(errno));
 }
 
 /// Keeps what is printed meanwhile; standard output is one for the whole program, too.
@@ -421,10 +415,10 @@ std::string for_a_shell(std::string_view argument) {
            std::string_view("_./:=,@%+-").find(static_cast<char>(c)) != std::string_view::npos;
   };
   const auto is_control = [](unsigned char c) { return std::iscntrl(c) != 0; };
-  if (!argument.empty() && std::all_of(argument.begin(), argument.end(), is_plain)) {
+  if (!argument.empty() && std::ranges::all_of(argument, is_plain)) {
     return std::string(argument);
   }
-  const bool control = std::any_of(argument.begin(), argument.end(), is_control);
+  const bool control = std::ranges::any_of(argument, is_control);
   std::string quoted = control ? "$'" : "'";
   for (const char c : argument) {
     if (is_control(static_cast<unsigned char>(c))) {

@@ -6,8 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/text.hpp"
@@ -106,6 +108,10 @@ void print_error(std::string_view line);
 void print_failure(std::string_view who, std::string_view what);
 /// Sentences are wrapped between words where standard output is a terminal.
 void print_line(std::string_view text = {});
+template <typename Part, typename... Parts>
+void print_line(fmt::format_string<Part, Parts...> text, Part&& part, Parts&&... parts) {
+  print_line(fmt::format(text, std::forward<Part>(part), std::forward<Parts>(parts)...));
+}
 void print_lines(std::span<const std::string> lines);
 /// A line of JSON; bytes of other programs that are no UTF-8 are replaced.
 void print_record(const nlohmann::ordered_json& record);

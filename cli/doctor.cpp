@@ -201,7 +201,7 @@ void examine_topology(const DoctorFlags& flags, const CommonOptions& common) {
                   {"yaml", found.yaml}});
   } else {
     print_file(found.file);
-    print_line(fmt::format("\nmachine: {}", found.file.string()));
+    print_line("\nmachine: {}", found.file.string());
   }
   // One GPU alone has no links to show.
   if (found.machine.gpus_per_node.value_or(1) > 1) {

@@ -33,8 +33,8 @@ void print_copy_records(const CopyMatrices& copies) {
   for (const CopyMatrix& matrix : copies.matrices) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const auto& row : matrix.rows) {
-      std::transform(row.begin(), row.end(),
-                     std::back_inserter(rows.emplace_back(nlohmann::ordered_json::array())), or_null);
+      std::ranges::transform(row, std::back_inserter(rows.emplace_back(nlohmann::ordered_json::array())),
+                             or_null);
     }
     print_record({{"record", "copies"},
                   {"title", matrix.title},
@@ -61,11 +61,10 @@ void print_matrix(const CopyMatrix& matrix) {
   Rows rows;
   for (const auto& row : matrix.rows) {
     rows.push_back({std::to_string(rows.size())});
-    std::transform(row.begin(), row.end(), std::back_inserter(rows.back()), cell_text);
+    std::ranges::transform(row, std::back_inserter(rows.back()), cell_text);
   }
   const std::string unit = fmt::format(" ({})", matrix.unit);
-  print_line(
-      fmt::format("{}{}, line {}", matrix.title, contains(matrix.title, unit) ? "" : unit, matrix.line));
+  print_line("{}{}, line {}", matrix.title, contains(matrix.title, unit) ? "" : unit, matrix.line);
   print_table({head, rows});
   print_line();
 }
@@ -77,12 +76,12 @@ void import_copies(const fs::path& log, std::uint64_t most, const CommonOptions&
     return;
   }
   std::for_each(copies.matrices.begin(), copies.matrices.end(), print_matrix);
-  print_line(fmt::format("{}: {} of {}", log.string(), count_of(copies.matrices.size(), "matrix", "matrices"),
-                         copies.format));
+  print_line("{}: {} of {}", log.string(), count_of(copies.matrices.size(), "matrix", "matrices"),
+             copies.format);
   print_lines(copies.notes);
   if (const auto rates = pair_rates(copies)) {
-    print_line(fmt::format("pairs of GPUs ({}): {:.2f} to {:.2f}, median {:.2f} GB/s", rates->matrix->title,
-                           rates->rate.low * 1e-9, rates->rate.high * 1e-9, rates->rate.typical * 1e-9));
+    print_line("pairs of GPUs ({}): {:.2f} to {:.2f}, median {:.2f} GB/s", rates->matrix->title,
+               rates->rate.low * 1e-9, rates->rate.high * 1e-9, rates->rate.typical * 1e-9);
     for (const std::string& pair : rates->slow_pairs) {
       print_line("below half of the median: " + pair);
     }
@@ -101,8 +100,7 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
   }
   const Import& import = study.import;
   if (!study.file) {
-    print_line(
-        fmt::format("{}: transfers between two processes, of {}", request.log.string(), import.format));
+    print_line("{}: transfers between two processes, of {}", request.log.string(), import.format);
     print_lines(import.notes);
     print_lines(study.transfers);
     return;
@@ -122,15 +120,15 @@ void import_log(const study::ImportRequest& request, const CommonOptions& common
   rows.erase(rows.end() - static_cast<std::ptrdiff_t>(hidden), rows.end());
   print_table({{">series", ">line", ">rows", ">wrong", "what"}, rows});
   if (hidden > 0) {
-    print_line(fmt::format("… and {} more", hidden));
+    print_line("… and {} more", hidden);
   }
-  print_line(fmt::format(
+  print_line(
       "\n{}: {} of {}{}{}", request.log.string(), count_of(points, "row"), import.format,
       import.nccl ? fmt::format(", {}{}", import.nccl->starts_with("RCCL") ? "" : "NCCL ", *import.nccl) : "",
-      import.gpu ? fmt::format(", on {}", *import.gpu) : ""));
+      import.gpu ? fmt::format(", on {}", *import.gpu) : "");
   print_lines(import.notes);
   print_lines(study.transfers);
-  print_line(fmt::format("results: {}", study.file->string()));
+  print_line("results: {}", study.file->string());
 }
 
 void import_topology(const fs::path& file, const std::optional<std::string>& gpu,
@@ -144,7 +142,7 @@ void import_topology(const fs::path& file, const std::optional<std::string>& gpu
     return;
   }
   print_file(imported.file);
-  print_line(fmt::format("\nmachine: {}", imported.file.string()));
+  print_line("\nmachine: {}", imported.file.string());
 }
 
 /// Options of one kind of log, as --help groups them.

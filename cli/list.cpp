@@ -12,7 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "scenario/plan/workload.hpp"
@@ -136,9 +136,7 @@ void list_machines(const CommonOptions& common, const std::string& word, bool al
     rows.push_back(std::move(row));
   }
   if (rows.empty()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("list machines {0}: no machine has '{0}' in its name, GPUs, links or price", word));
+    throw bad_input("list machines {0}: no machine has '{0}' in its name, GPUs, links or price", word);
   }
   if (word.empty() && !all && !as_json) {
     print_classes(classes);
@@ -196,12 +194,11 @@ void add_list(CLI::App& app, CommonOptions& common) {
       list_machines(common, flags->word, flags->all);
       return;
     }
-    if (std::find(kKinds.begin(), kKinds.end(), what) == kKinds.end()) {
+    if (std::ranges::find(kKinds, what) == kKinds.end()) {
       throw Error(ErrorKind::bad_input, unknown_name("list", what, kKinds));
     }
     if (!flags->word.empty() || flags->all) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("list {}: {} is for machines alone", what, flags->all ? "--all" : "a word"));
+      throw bad_input("list {}: {} is for machines alone", what, flags->all ? "--all" : "a word");
     }
     if (what == "algorithms") {
       list_algorithms(common);

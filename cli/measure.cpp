@@ -16,6 +16,7 @@
 #include "cli/reports/html_report.hpp"
 #include "cli/reports/next_steps.hpp"
 #include "cli/reports/report.hpp"
+#include "common/failures.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "study/compare.hpp"
 #include "study/inputs/scenario_points.hpp"
@@ -74,7 +75,7 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
   refuse_idle(command, request.scenario,
               request.measures() ? std::nullopt : std::optional("`measured:` says what was measured"));
   if (flags.live && external_rank()) {
-    throw Error(ErrorKind::bad_input, "--live has no effect on ranks that mpirun, srun or torchrun started");
+    throw bad_input("--live has no effect on ranks that mpirun, srun or torchrun started");
   }
   request.launch.ranks.remark = [&](const std::string& sentence) { progress.note(sentence); };
   std::optional<LivePage> live;

@@ -11,6 +11,7 @@
 #include "cli/colour.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "common/failures.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -97,7 +98,7 @@ void add_launch_flags(CLI::App& command, study::LaunchChoices& choices) {
   const auto timeout_of = [](const std::string& text) {
     const Seconds value = parse_seconds(text);
     if (value.value < 0.1 || value.value > 86400) {
-      throw Error(ErrorKind::bad_input, fmt::format("{}: allowed is 100 ms to 86400 s", format(value)));
+      throw bad_input("{}: allowed is 100 ms to 86400 s", format(value));
     }
     return std::chrono::milliseconds(std::llround(value.value * 1e3));
   };
@@ -174,7 +175,7 @@ std::optional<std::string> typed_in(const CLI::App& command, std::string_view gr
 
 void refuse_group(const CLI::App& command, std::string_view group, std::string_view why) {
   if (const auto flag = typed_in(command, group)) {
-    throw Error(ErrorKind::bad_input, fmt::format("{} has no effect here: {}", *flag, why));
+    throw bad_input("{} has no effect here: {}", *flag, why);
   }
 }
 

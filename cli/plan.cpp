@@ -15,7 +15,7 @@
 #include "cli/console.hpp"
 #include "cli/reports/html_report.hpp"
 #include "cli/reports/plan_report.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/plan/plan_line.hpp"
@@ -56,9 +56,8 @@ void answer(study::PlanRequest request, const study::WrittenPlan* written, const
   Plan asked = study::plan_of(request);
   const bool in_buckets = computes(asked.workload) && !asked.shards();
   if (!request.explained.empty() && !in_buckets) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--explain explains the steps of plain data parallelism, and {} {}",
-                            request.plan.string(), asked.shards() ? "has `sharding`" : "has no `compute`"));
+    throw bad_input("--explain explains the steps of plain data parallelism, and {} {}",
+                    request.plan.string(), asked.shards() ? "has `sharding`" : "has no `compute`");
   }
   std::optional<Error> problem = unwritable;
   if (written == nullptr) {
@@ -97,8 +96,7 @@ void print_sweep(const study::PlanRequest& request, const PlanFlags& flags, cons
   if (flags.report) {
     progress.note("No report: it shows one plan, and a sweep is of many.");
   }
-  if (std::all_of(sweep.rows.begin(), sweep.rows.end(),
-                  [](const study::PlanSweepRow& row) { return !row.why_none.empty(); })) {
+  if (std::ranges::all_of(sweep.rows, [](const study::PlanSweepRow& row) { return !row.why_none.empty(); })) {
     throw Error(ErrorKind::environment, sweep.rows.back().why_none);
   }
 }

@@ -47,7 +47,7 @@ void print_native_details(const study::NativeFindings& native) {
 
 /// Where the prediction of the largest of them comes from: a known time may move one number of ranks alone.
 CostSource cost_source_of(std::span<const Point> points, const study::SizeRange& sizes) {
-  const auto last = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+  const auto last = std::ranges::find_if(points, [&](const Point& point) {
     return point.key.ranks == sizes.ranks && point.key.bytes == sizes.last;
   });
   return last->predicted->source;
@@ -67,9 +67,9 @@ void print_native(const study::NativeFindings& native, bool explain) {
   for (std::size_t i = 0; !explain && i < reasons.size(); ++i) {
     // The largest messages of a number of ranks stand last.
     if (i + 1 == reasons.size() || reasons[i + 1].ranks != reasons[i].ranks) {
-      print_line(fmt::format("native on {} ranks, {}, from {}: {}", reasons[i].ranks,
-                             from_to(reasons[i].first, reasons[i].last),
-                             name(cost_source_of(native.points, reasons[i])), reasons[i].reason));
+      print_line("native on {} ranks, {}, from {}: {}", reasons[i].ranks,
+                 from_to(reasons[i].first, reasons[i].last), name(cost_source_of(native.points, reasons[i])),
+                 reasons[i].reason);
     }
   }
   if (!native.ours) {
@@ -78,10 +78,10 @@ void print_native(const study::NativeFindings& native, bool explain) {
   }
   if (explain) {
     print_line(
-        fmt::format("spec: the description of the machine and data sheets, with parameters fitted to {} "
-                    "published systems; "
-                    "docs/accuracy.md says how far such predictions are off",
-                    nccl_fit().systems));
+        "spec: the description of the machine and data sheets, with parameters fitted to {} "
+        "published systems; "
+        "docs/accuracy.md says how far such predictions are off",
+        nccl_fit().systems);
   }
 }
 

@@ -23,7 +23,8 @@
 #include <unistd.h>
 
 #include "cli/console.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "real/launch/external/external_rank.hpp"
 
 namespace ringside::cli {
@@ -36,7 +37,7 @@ constexpr std::string_view kStatuses =
 void reject_moved(const Program& program, const std::string& word) {
   for (const auto& [was, now] : program.moved) {
     if (word == was) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} has moved: type `{}`", was, now));
+      throw bad_input("{} has moved: type `{}`", was, now);
     }
   }
 }
@@ -48,11 +49,9 @@ void reject_unknown_command(const Program& program, const CLI::App& app,
     return;
   }
   reject_moved(program, arguments.front());
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    known.push_back(command->get_name());
-  }
-  if (std::find(known.begin(), known.end(), arguments.front()) == known.end()) {
+  const std::vector<std::string> known = mapped(app.get_subcommands([](const CLI::App*) { return true; }),
+                                                [](const CLI::App* command) { return command->get_name(); });
+  if (std::ranges::find(known, arguments.front()) == known.end()) {
     throw Error(ErrorKind::bad_input, unknown_name("command", arguments.front(), known));
   }
 }
@@ -90,9 +89,8 @@ void reject_unknown_flag(const Program& program, const CLI::App& app,
     }
     for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
       if (first_word(*other) == first_word(typed) && flags_of(*other).contains(flag)) {
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("{0} has no effect here: it is a flag of `{1} {2}`, not of `{1} {3}`", flag,
-                                program.name, other->get_name(), typed.get_name()));
+        throw bad_input("{0} has no effect here: it is a flag of `{1} {2}`, not of `{1} {3}`", flag,
+                        program.name, other->get_name(), typed.get_name());
       }
     }
     reject_moved(program, flag);
@@ -103,7 +101,7 @@ void reject_unknown_flag(const Program& program, const CLI::App& app,
 
 /// `check live` as the one word that its subcommand is called; `check --live` is how it was typed before.
 void join_modes(const CLI::App& app, std::vector<std::string>& arguments) {
-  const auto old = std::find(arguments.begin(), arguments.end(), "--live");
+  const auto old = std::ranges::find(arguments, "--live");
   if (old != arguments.end() && arguments.front() == "check") {
     *old = "live";
     std::rotate(arguments.begin() + 1, old, old + 1);

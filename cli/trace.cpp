@@ -51,8 +51,7 @@ std::string policy_text(const study::Timeline& timeline) {
 
 /// Rows by rank.
 std::vector<plots::TimelineBar> bars_of(std::vector<TraceEvent> events) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const TraceEvent& a, const TraceEvent& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(events, {}, &TraceEvent::rank);
   std::vector<plots::TimelineBar> bars;
   for (const TraceEvent& event : events) {
     bars.push_back({.track = fmt::format("rank {}", event.rank),
@@ -126,7 +125,7 @@ void show_timeline(const study::Timeline& timeline, const study::TraceStudy& stu
     if (const std::string difference = policy_text(timeline); !difference.empty()) {
       print_line("  " + difference);
     }
-    print_line(fmt::format("  {}  (open in ui.perfetto.dev or chrome://tracing)", timeline.file.string()));
+    print_line("  {}  (open in ui.perfetto.dev or chrome://tracing)", timeline.file.string());
   } else {
     print_record(record_of(timeline));
   }

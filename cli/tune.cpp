@@ -71,17 +71,16 @@ void print_tuned(const study::TuneStudy& study, const std::string& command) {
                     format(size.own_time.seconds), size.fastest, format(size.fastest_time.seconds),
                     gain_text(size)});
   }
-  print_line(fmt::format("{}'s own all_reduce, and the fastest that it can be told; all predicted:\n",
-                         study.library));
+  print_line("{}'s own all_reduce, and the fastest that it can be told; all predicted:\n", study.library);
   print_table({{">ranks", ">size", "its own", ">takes", "fastest", ">takes", "promised gain"}, rows});
   if (!study.file) {
     print_line("\nNothing is surely faster than the library's own choice: no file of rules is written.");
     return;
   }
   print_line(
-      fmt::format("\nRules: {}\nUse them: {} PROGRAM\nMeasure what they give: `ringside measure "
-                  "SCENARIO --backend mpi` as PROGRAM, without and with them.",
-                  study.file->string(), command));
+      "\nRules: {}\nUse them: {} PROGRAM\nMeasure what they give: `ringside measure "
+      "SCENARIO --backend mpi` as PROGRAM, without and with them.",
+      study.file->string(), command);
 }
 
 void run(const TuneFlags& flags, const CommonOptions& common) {
@@ -96,7 +95,7 @@ void run(const TuneFlags& flags, const CommonOptions& common) {
   Progress progress(common.quiet);
   const study::TuneStudy study = study::tune(
       request, flags.library.empty() ? installed_library() : flags.library, common, progress.observer());
-  const int ranks = *std::max_element(request.scenario.ranks.begin(), request.scenario.ranks.end());
+  const int ranks = *std::ranges::max_element(request.scenario.ranks);
   const std::string command = study.file ? command_with(*study.file, ranks) : "";
   common.format == OutputFormat::json ? print_json(study, command) : print_tuned(study, command);
 }

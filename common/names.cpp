@@ -95,8 +95,8 @@ std::optional<std::string> nearest_name(std::string_view text, std::span<const s
   }
   // What people cut short: `band` for bandwidth.
   constexpr std::size_t kShortestPrefix = 3;
-  const auto longer = std::find_if(known.begin(), known.end(),
-                                   [&](const std::string& candidate) { return candidate.starts_with(text); });
+  const auto longer =
+      std::ranges::find_if(known, [&](const std::string& candidate) { return candidate.starts_with(text); });
   return text.size() >= kShortestPrefix && longer != known.end() ? std::optional(*longer) : std::nullopt;
 }
 

@@ -59,7 +59,7 @@ std::string signed_percent(double fraction) { return fmt::format("{:+.0f} %", 10
 SampleSummary summarize(std::span<const double> samples) {
   RINGSIDE_CHECK(!samples.empty(), "there is no median of nothing");
   std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const std::size_t n = sorted.size();
   // The interval between the j-th smallest and the j-th largest sample (from 1); j = 0 has no interval.
   const std::size_t j = std::max<std::size_t>(samples_to_cut(n), 1);

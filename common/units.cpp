@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 
@@ -76,7 +76,7 @@ std::string in_ascii(std::string_view unit) {
 std::string suggestion(std::string_view unit_text, std::span<const Unit> units) {
   for (const OtherSpelling& spelling : kOtherSpellings) {
     const bool is_ours =
-        std::any_of(units.begin(), units.end(), [&](const Unit& unit) { return unit.text == spelling.unit; });
+        std::ranges::any_of(units, [&](const Unit& unit) { return unit.text == spelling.unit; });
     if (spelling.text == unit_text && is_ours) {
       return fmt::format("; did you mean '{}'?", spelling.unit);
     }
@@ -85,7 +85,7 @@ std::string suggestion(std::string_view unit_text, std::span<const Unit> units) 
 }
 
 [[noreturn]] void reject(std::string_view text, std::string_view why) {
-  throw Error(ErrorKind::bad_input, fmt::format("'{}' {}", text, why));
+  throw bad_input("'{}' {}", text, why);
 }
 
 double parse_quantity(std::string_view text, std::string_view what, std::string_view example,

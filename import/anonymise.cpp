@@ -38,8 +38,7 @@ class Names {
 };
 
 std::string_view leading(std::string_view text, bool (*keeps)(char)) {
-  return text.substr(
-      0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), keeps) - text.begin()));
+  return text.substr(0, static_cast<std::size_t>(std::ranges::find_if_not(text, keeps) - text.begin()));
 }
 
 bool is_name(char c) { return is_word(c) || c == '-' || c == '.'; }
@@ -56,7 +55,7 @@ void find_hosts(std::string_view text, Names& hosts) {
       const std::size_t start = text.find_last_of(" \n\t>", bracket - 1) + 1;
       const std::string_view word = text.substr(start, bracket - start);
       const std::string_view host = word.substr(0, word.find(':'));
-      if (std::count(word.begin(), word.end(), ':') == 2 && host.size() > 1 &&
+      if (std::ranges::count(word, ':') == 2 && host.size() > 1 &&
           leading(host, is_name).size() == host.size()) {
         found.emplace(host);
       }
@@ -64,7 +63,7 @@ void find_hosts(std::string_view text, Names& hosts) {
   }
   for (const std::string& host : found) {
     // A row's last word may be glued to a name in front of which nothing was printed.
-    const bool glued = std::any_of(found.begin(), found.end(), [&](const std::string& other) {
+    const bool glued = std::ranges::any_of(found, [&](const std::string& other) {
       return other.size() >= kLongName && other.size() < host.size() && host.ends_with(other);
     });
     if (host != "localhost" && !glued) {
@@ -122,7 +121,7 @@ std::size_t ipv4_at(std::string_view text) {
 
 std::size_t colons_at(std::string_view text) {
   const std::string_view run = leading(text, [](char c) { return is_hex(c) || c == ':'; });
-  const auto colons = std::count(run.begin(), run.end(), ':');
+  const auto colons = std::ranges::count(run, ':');
   const bool ends = run.size() == text.size() || !is_word(text[run.size()]);
   const bool ipv6 = run.size() > 3 && (contains(run, "::") || colons == 7) && colons >= 2;
   const bool mac = colons == 5 && run.size() == 17;

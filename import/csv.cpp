@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "import/parts.hpp"
 
 namespace ringside {
@@ -45,7 +46,7 @@ ColumnName column_named(std::string_view text) {
        {Column::op, "op redop"}});
   for (const auto& [column, names] : kNames) {
     const std::vector<std::string_view> known = split(names, ' ');
-    if (std::find(known.begin(), known.end(), name) != known.end()) {
+    if (std::ranges::find(known, name) != known.end()) {
       return {column};
     }
   }
@@ -88,9 +89,8 @@ std::vector<std::string_view> fields_of(std::string_view line, char separator) {
 std::optional<char> separator_of(std::string_view line) {
   for (const char separator : {',', ';', '\t'}) {
     const auto fields = fields_of(line, separator);
-    const bool sizes = std::any_of(fields.begin(), fields.end(), [](std::string_view field) {
-      return column_named(field).column == Column::bytes;
-    });
+    const bool sizes = std::ranges::any_of(
+        fields, [](std::string_view field) { return column_named(field).column == Column::bytes; });
     if (fields.size() > 1 && sizes) {
       return separator;
     }
@@ -126,7 +126,7 @@ std::vector<Line> lines_of(std::string_view text) {
 
 /// A cell that is no value of its column.
 [[noreturn]] void reject_cell(std::string_view what, std::string_view cell) {
-  throw Error(ErrorKind::bad_input, fmt::format("'{}' is no {}", cell.substr(0, 40), what));
+  throw bad_input("'{}' is no {}", cell.substr(0, 40), what);
 }
 
 template <typename E>
@@ -192,24 +192,20 @@ ImportedTable read_csv(std::string_view text, std::string_view name, const Impor
   const char separator = lines.empty() ? ',' : separator_of(lines.front().text).value_or(',');
   const auto names =
       lines.empty() ? std::vector<std::string_view>{} : fields_of(lines.front().text, separator);
-  std::vector<ColumnName> columns;
-  std::transform(names.begin(), names.end(), std::back_inserter(columns), column_named);
-  const auto times = std::count_if(columns.begin(), columns.end(),
-                                   [](const ColumnName& column) { return column.column == Column::time; });
-  const bool unit_missing = std::any_of(columns.begin(), columns.end(), [](const ColumnName& column) {
-    return column.column == Column::time && column.seconds == 0;
-  });
+  const std::vector<ColumnName> columns = mapped(names, column_named);
+  const auto times =
+      std::ranges::count_if(columns, [](const ColumnName& column) { return column.column == Column::time; });
+  const bool unit_missing = std::ranges::any_of(
+      columns, [](const ColumnName& column) { return column.column == Column::time && column.seconds == 0; });
   if (times != 1 || unit_missing) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{}:{}: {}; write one column of times with its unit, such as bytes,time_us. Found: {}",
+    throw bad_input("{}:{}: {}; write one column of times with its unit, such as bytes,time_us. Found: {}",
                     name, lines.empty() ? 1 : lines.front().number,
                     times > 1      ? "several columns are times"
                     : unit_missing ? "the column of times says no unit"
                                    : "no column is a time",
-                    fmt::join(names, ", ")));
+                    fmt::join(names, ", "));
   }
-  const auto system = defaults.system ? std::find(names.begin(), names.end(), "system") : names.end();
+  const auto system = defaults.system ? std::ranges::find(names, "system") : names.end();
   const auto system_column = static_cast<std::size_t>(system - names.begin());
   SkippedRows skipped;
   ImportedTable table;

@@ -21,7 +21,7 @@ namespace {
 
 std::optional<double> bytes_per_unit(std::string_view unit) {
   constexpr auto kUnits = std::to_array<std::string_view>({"B", "KB", "MB", "GB", "TB"});
-  const auto* const found = std::find(kUnits.begin(), kUnits.end(), unit);
+  const auto* const found = std::ranges::find(kUnits, unit);
   return found == kUnits.end() ? std::nullopt
                                : std::optional(std::pow(1024.0, static_cast<double>(found - kUnits.begin())));
 }

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "import/parts.hpp"
 #include "results/codec/record.hpp"
 
@@ -29,7 +29,7 @@ constexpr std::string_view kReadable =
     "XML, CSV with named columns, and results.jsonl";
 
 [[noreturn]] void reject(std::string_view name, std::string_view problem) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
+  throw bad_input("{}: {}", name, problem);
 }
 
 /// A text piece by piece, up to a limit: devices and pipes may never end.
@@ -270,8 +270,7 @@ ReadLog read_log(const std::filesystem::path& file, const ImportDefaults& defaul
   try {
     return read_from(stream, file.string(), defaults);
   } catch (const std::ios_base::failure& failure) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("cannot read {}: {}", file.string(), failure.code().message()));
+    throw bad_input("cannot read {}: {}", file.string(), failure.code().message());
   }
 }
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "import/nccl_tests.hpp"
 
@@ -152,8 +152,7 @@ std::optional<ImportedTable> read_nccl_tests_json(std::string_view text, std::st
                                                   const ImportDefaults& defaults, Import& import) {
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (root.is_discarded()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: starts like JSON, but is none from some byte on; was it cut?", name));
+    throw bad_input("{}: starts like JSON, but is none from some byte on; was it cut?", name);
   }
   if (!root.is_object() || !root.contains("results") || !root["results"].is_array()) {
     return std::nullopt;

@@ -39,7 +39,7 @@ std::optional<DataType> mpi_dtype(std::string_view line) {
 
 /// How many words stand in front of one: a date, the number of a rank, or none.
 std::size_t words_before(const Words& words, std::string_view word) {
-  const auto found = std::find(words.begin(), words.end(), word);
+  const auto found = std::ranges::find(words, word);
   return found == words.end() ? 0 : static_cast<std::size_t>(found - words.begin());
 }
 
@@ -141,9 +141,7 @@ void OsuReader::read_title(std::size_t line_number, std::string_view title) {
   dtype_.reset();
   of_ = nullptr;
   const auto words = words_of(title);
-  const auto says = [&](std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
+  const auto says = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
   for (const CollectiveRow& candidate : kCollectives) {
     if (!candidate.osu.empty() && says(candidate.osu) && says("Latency")) {
       of_ = &candidate;
@@ -231,9 +229,9 @@ void ImbReader::start_block(std::size_t line_number, std::string_view benchmark)
   found_ = true;
   ranks_.reset();
   average_.reset();
-  const auto* const found = std::find_if(
-      kCollectives.begin(), kCollectives.end(),
-      [&](const CollectiveRow& candidate) { return !candidate.imb.empty() && candidate.imb == benchmark; });
+  const auto* const found = std::ranges::find_if(kCollectives, [&](const CollectiveRow& candidate) {
+    return !candidate.imb.empty() && candidate.imb == benchmark;
+  });
   of_ = found == kCollectives.end() ? nullptr : found;
   is_ping_pong_ = benchmark == "PingPong";
   start_transfers();
@@ -244,7 +242,7 @@ void ImbReader::start_block(std::size_t line_number, std::string_view benchmark)
 }
 
 void ImbReader::start_table(const Words& words) {
-  const auto average = std::find(words.begin(), words.end(), is_ping_pong_ ? "t[usec]" : "t_avg[usec]");
+  const auto average = std::ranges::find(words, is_ping_pong_ ? "t[usec]" : "t_avg[usec]");
   average_.reset();
   if ((of_ != nullptr || is_ping_pong_) && average != words.end()) {
     prefix_ = words_before(words, "#bytes");

@@ -42,8 +42,8 @@ std::vector<Bandwidths> bandwidths_of(const auto& rows, std::size_t halves = 1) 
 }
 
 bool busbw_is_below(const std::vector<Bandwidths>& rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const Bandwidths& b) { return b.algbw >= 1 && b.busbw < 0.995 * b.algbw; });
+  return std::ranges::any_of(rows,
+                             [](const Bandwidths& b) { return b.algbw >= 1 && b.busbw < 0.995 * b.algbw; });
 }
 
 bool has_ring_bandwidth(std::optional<Collective> collective) {
@@ -127,7 +127,7 @@ TableRows NcclTestsReader::finished(const Table& table, const std::shared_ptr<co
         fmt::format("the table of line {} lists {} ranks, but its bandwidths are those of {}; {} was taken",
                     table.line, *ranks, *by_bandwidth, *by_bandwidth));
   }
-  const auto below = std::find_if(rows.begin(), rows.end(), [](const Row& row) {
+  const auto below = std::ranges::find_if(rows, [](const Row& row) {
     return std::any_of(row.bandwidths.begin(), row.bandwidths.begin() + row.halves,
                        [](const Bandwidths& b) { return b.algbw >= 10 && b.busbw < 0.999 * b.algbw; });
   });

@@ -71,7 +71,7 @@ bool is_elision(const Words& words) {
 }
 
 bool is_rank_line(std::string_view line, const Words& words) {
-  const auto rank = std::find(words.begin(), words.end(), "Rank");
+  const auto rank = std::ranges::find(words, "Rank");
   return rank != words.end() && rank + 1 != words.end() && contains(line, " device ");
 }
 
@@ -234,7 +234,7 @@ void NcclTestsReader::read_run(std::string_view line, const Words& words) {
     return;
   }
   // `#  Rank  0 Group  0 Pid  12345 on  node1 device  0 [0x0f] NVIDIA A100-SXM4-40GB`
-  const auto rank = std::find(words.begin(), words.end(), "Rank");
+  const auto rank = std::ranges::find(words, "Rank");
   if (const auto number = ranks_in_word(*(rank + 1))) {
     coming_.ranks_listed = std::max(coming_.ranks_listed, *number + 1);
   }
@@ -270,7 +270,7 @@ void NcclTestsReader::read_preamble(std::size_t line_number, std::string_view li
     found_ = true;
     in_table_ = false;
     const auto has_word = [&](std::string_view word) {
-      return std::find(words.begin(), words.end(), word) != words.end();
+      return std::ranges::find(words, word) != words.end();
     };
     coming_.in_milliseconds = has_word("N") && has_word("res");
     coming_.names_redop_alone = has_word("redop") && !has_word("root");

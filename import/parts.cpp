@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {
@@ -72,8 +73,7 @@ constexpr auto kTypeNames = std::to_array<TypeName>({
 });
 
 const TypeName* type_name(std::string_view word) {
-  const auto* found = std::find_if(kTypeNames.begin(), kTypeNames.end(),
-                                   [&](const TypeName& candidate) { return candidate.spelt == word; });
+  const auto* found = std::ranges::find(kTypeNames, word, &TypeName::spelt);
   return found == kTypeNames.end() ? nullptr : found;
 }
 
@@ -89,8 +89,8 @@ void SkippedRows::add(std::size_t line, const std::string& why) {
 std::vector<std::string> SkippedRows::sentences() const {
   // What most rows lack comes first: it is what a person has to know of a file that gives nothing.
   std::vector<std::pair<std::string, Lines>> reasons(reasons_.begin(), reasons_.end());
-  std::stable_sort(reasons.begin(), reasons.end(),
-                   [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
+  std::ranges::stable_sort(reasons,
+                           [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
   std::vector<std::string> result;
   for (const auto& [why, lines] : reasons) {
     result.push_back(lines.count == 1 ? fmt::format("line {} was skipped: {}", lines.first, why)
@@ -108,12 +108,10 @@ bool has_possible_times(const Measurement& measurement) {
     return seconds >= kShortestTime.value && seconds <= kLongestTime.value;
   };
   const std::array unknown_as_zero = {measurement.low, measurement.high, measurement.min, measurement.p95};
-  const auto all = [&](const std::vector<double>& times) {
-    return std::all_of(times.begin(), times.end(), possible);
-  };
+  const auto all = [&](const std::vector<double>& times) { return std::ranges::all_of(times, possible); };
   return possible(measurement.seconds.value) && all(measurement.samples) && all(measurement.repetitions) &&
-         std::all_of(unknown_as_zero.begin(), unknown_as_zero.end(),
-                     [&](Seconds time) { return time.value == 0 || possible(time.value); });
+         std::ranges::all_of(unknown_as_zero,
+                             [&](Seconds time) { return time.value == 0 || possible(time.value); });
 }
 
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
@@ -197,7 +195,7 @@ std::optional<std::string_view> after(std::string_view line, std::string_view ma
 }
 
 std::string_view first_word(std::string_view text) {
-  const auto* const start = std::find_if_not(text.begin(), text.end(), ends_word);
+  const auto* const start = std::ranges::find_if_not(text, ends_word);
   return {start, static_cast<std::size_t>(std::find_if(start, text.end(), ends_word) - start)};
 }
 
@@ -262,10 +260,7 @@ std::optional<int> ranks_of_bandwidths(Collective collective, const std::vector<
 }
 
 void add_ranks_of_bandwidths(Collective collective, ImportedTable& table) {
-  std::vector<Bandwidths> printed;
-  for (const ImportedRow& row : table) {
-    printed.push_back(row.bandwidths);
-  }
+  const std::vector<Bandwidths> printed = mapped(table, &ImportedRow::bandwidths);
   const auto ranks = ranks_of_bandwidths(collective, printed);
   for (ImportedRow& row : table) {
     row.ranks = row.ranks ? row.ranks : ranks;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "import/parts.hpp"
 
 namespace ringside {
@@ -77,12 +77,10 @@ void add_series_of(TableRows made, std::string_view name, const ImportDefaults& 
       continue;
     }
     if (!row.ranks && !defaults.ranks) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format(
-              "{}: line {}: nothing says on how many ranks this was measured; give --ranks N (import), "
-              "one number under `ranks` (scenario), or a column `ranks` (CSV)",
-              name, row.line));
+      throw bad_input(
+          "{}: line {}: nothing says on how many ranks this was measured; give --ranks N (import), "
+          "one number under `ranks` (scenario), or a column `ranks` (CSV)",
+          name, row.line);
     }
     PointKey key = key_of(row, defaults);
     ascending = ascending && (all.rows.empty() || last < key);

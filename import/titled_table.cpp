@@ -93,8 +93,7 @@ std::optional<Collective> collective_named_in(std::string_view line) {
                                                               {"sendrecv", Collective::send_recv},
                                                               {"broadcast", Collective::broadcast}});
   constexpr auto kStarts = std::to_array<std::string_view>({"red", "all", "fcol", "send", "broad"});
-  if (std::none_of(kStarts.begin(), kStarts.end(),
-                   [&](std::string_view start) { return contains(line, start); })) {
+  if (std::ranges::none_of(kStarts, [&](std::string_view start) { return contains(line, start); })) {
     return std::nullopt;  // Nearly all lines.
   }
   for (const auto& [spelt, collective] : kNames) {
@@ -168,7 +167,7 @@ void TitledTableReader::read(const LogLine& line) {
 std::vector<TableRows> TitledTableReader::finish(Import& import) {
   for (ImportedTable& table : tables_) {
     // Only all_reduce has a bus bandwidth above its algorithm bandwidth.
-    const bool above = std::any_of(table.begin(), table.end(), [](const ImportedRow& row) {
+    const bool above = std::ranges::any_of(table, [](const ImportedRow& row) {
       return row.bandwidths.algbw >= 1 && row.bandwidths.busbw > 1.01 * row.bandwidths.algbw;
     });
     for (ImportedRow& row : table) {

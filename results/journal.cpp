@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
 [[noreturn]] void reject_file(const std::filesystem::path& file, std::string_view why) {
-  throw Error(ErrorKind::bad_input, fmt::format("cannot write {}: {}", file.string(), why));
+  throw bad_input("cannot write {}: {}", file.string(), why);
 }
 
 /// A file that a killed run left before its first line was whole. Anything else without a line break is not
@@ -37,9 +37,7 @@ bool is_unborn(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view why) {
-  throw Error(
-      ErrorKind::bad_input,
-      fmt::format("{}: {}; it cannot be resumed, replace it or write to another folder", file.string(), why));
+  throw bad_input("{}: {}; it cannot be resumed, replace it or write to another folder", file.string(), why);
 }
 
 void refuse_another_run(const std::filesystem::path& file, const RunHeader& there, const RunHeader& here) {
@@ -61,7 +59,7 @@ void refuse_another_run(const std::filesystem::path& file, const RunHeader& ther
 
 void refuse_another_backend(const std::filesystem::path& file, std::span<const Point> points,
                             Backend backend) {
-  const auto other = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+  const auto other = std::ranges::find_if(points, [&](const Point& point) {
     return point.measured && point.measured->outcome == Outcome::ok && point.measured->backend != backend;
   });
   if (other != points.end()) {
@@ -113,7 +111,7 @@ bool holds_more(const std::filesystem::path& file, const EachPoint& each_point) 
   constexpr std::hash<std::string_view> kHash;
   std::vector<std::size_t> known;
   each_point([&](const Point& point) { known.push_back(kHash(measured_line(point))); });
-  std::sort(known.begin(), known.end());
+  std::ranges::sort(known);
   const auto is_known = [&](std::string_view line) {
     return std::binary_search(known.begin(), known.end(), kHash(line));
   };
@@ -287,8 +285,7 @@ void Journal::write(std::string_view text) {
       if (length_before >= 0 && rest.size() < text.size()) {
         static_cast<void>(::ftruncate(descriptor_.number(), length_before) == 0);
       }
-      throw Error(ErrorKind::environment, fmt::format("cannot write {}: {}; everything before is kept",
-                                                      file_.string(), reason(error_number)));
+      throw lacking("cannot write {}: {}; everything before is kept", file_.string(), reason(error_number));
     }
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -346,9 +343,9 @@ FolderLock::FolderLock(const std::filesystem::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   // Folders that cannot be read and file systems without locks keep nobody out.
   if (descriptor_.open() && ::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw KeyError(fmt::format(
+    throw bad_key(
         "output: another ringside is writing its results to {}; wait for it, or name another folder",
-        folder.string()));
+        folder.string());
   }
 }
 

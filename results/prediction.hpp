@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/interval.hpp"
 #include "common/names.hpp"
 #include "common/units.hpp"
 #include "results/codec/fields.hpp"
@@ -53,6 +54,11 @@ struct Prediction {
   /// the same time: how many classes there are; and where it could not, the reason, a clause.
   std::optional<int> rank_classes = {};
   std::optional<std::string> no_classes = {};
+
+  /// 90 % of cases; the time alone where no interval can be stated.
+  Interval<Seconds> interval() const {
+    return {.low = low.value_or(seconds), .typical = seconds, .high = high.value_or(seconds)};
+  }
 };
 
 FieldTable<NicUse> table_of(const NicUse* any);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 
 namespace ringside {
 namespace {
@@ -89,8 +90,7 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
 std::span<const ProbeKindRow> probe_kinds() { return kTable; }
 
 const ProbeKindRow& row_of(ProbeKind kind) {
-  const auto found = std::find_if(kTable.begin(), kTable.end(),
-                                  [kind](const ProbeKindRow& row) { return row.kind == kind; });
+  const auto found = std::ranges::find(kTable, kind, &ProbeKindRow::kind);
   RINGSIDE_CHECK(found != kTable.end(), "a probe kind has no row");
   return *found;
 }
@@ -98,16 +98,12 @@ const ProbeKindRow& row_of(ProbeKind kind) {
 std::string_view name(ProbeKind kind) { return row_of(kind).name; }
 
 std::vector<Spelling<ProbeKind>> spellings_of(ProbeKind /*any*/) {
-  std::vector<Spelling<ProbeKind>> spellings;
-  for (const ProbeKindRow& row : kTable) {
-    spellings.emplace_back(row.kind, row.name);
-  }
-  return spellings;
+  return mapped(kTable, [](const ProbeKindRow& row) { return Spelling<ProbeKind>(row.kind, row.name); });
 }
 
 const Curve* find_curve(std::span<const Curve> curves, ProbeKind kind, std::optional<int> ranks,
                         int messages) {
-  const auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& curve) {
+  const auto found = std::ranges::find_if(curves, [&](const Curve& curve) {
     return curve.kind == kind && (!ranks || curve.ranks == *ranks) && curve.messages == messages;
   });
   return found == curves.end() ? nullptr : &*found;

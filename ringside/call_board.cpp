@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
@@ -64,8 +64,7 @@ std::optional<GroupCall> read(std::span<Word> row, std::int64_t number) {
 }
 
 std::string describe(const GroupCall& call, int num_ranks) {
-  const std::string algorithm(call.algorithm.begin(),
-                              std::find(call.algorithm.begin(), call.algorithm.end(), '\0'));
+  const std::string algorithm(call.algorithm.begin(), std::ranges::find(call.algorithm, '\0'));
   if (algorithm.empty()) {
     return "barrier";
   }
@@ -78,8 +77,8 @@ std::string describe(const GroupCall& call, int num_ranks) {
 }
 
 [[noreturn]] void throw_sizes(Rank source, std::int64_t sent, Rank target, std::int64_t received) {
-  throw Error(ErrorKind::bad_input, fmt::format("rank {} sends {} B to rank {}, which wants to receive {} B",
-                                                source, sent, target, received));
+  throw bad_input("rank {} sends {} B to rank {}, which wants to receive {} B", source, sent, target,
+                  received);
 }
 
 /// Writes one side down and returns the other one if it is of the same message. One order of all stores and
@@ -104,8 +103,7 @@ CallBoard::CallBoard(int num_ranks) : num_ranks_(num_ranks) {
   void* memory = ::mmap(nullptr, words * sizeof(Word), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    throw Error(ErrorKind::environment, fmt::format("{} ranks cannot share {} B of memory: {}", num_ranks,
-                                                    words * sizeof(Word), errno_text()));
+    throw lacking("{} ranks cannot share {} B of memory: {}", num_ranks, words * sizeof(Word), errno_text());
   }
   words_ = std::span(static_cast<Word*>(memory), words);
 }
@@ -147,11 +145,10 @@ void CallBoard::enter(Rank rank, std::int64_t number, const GroupCall& call) {
   const Rank other = rank_in(seen);
   const std::optional<GroupCall> others = read(row(other, number), number);
   if (others && *others != call) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("rank {} called {} and rank {} called {} at the same point; all ranks make the same "
-                    "collective calls in the same order",
-                    rank, describe(call, num_ranks_), other, describe(*others, num_ranks_)));
+    throw bad_input(
+        "rank {} called {} and rank {} called {} at the same point; all ranks make the same "
+        "collective calls in the same order",
+        rank, describe(call, num_ranks_), other, describe(*others, num_ranks_));
   }
 }
 

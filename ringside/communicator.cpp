@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "common/failures.hpp"
 #include "real/execute/coordination.hpp"
 #include "real/execute/rank_backend.hpp"
 #include "real/execute/transport.hpp"
@@ -108,8 +107,7 @@ class Communicator::Body {
   /// The device of this rank, for calls that have no meaning without one.
   DeviceCalls& device(std::string_view call) {
     if (!device_) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} needs ranks on GPUs, and these are on the CPU ({})",
-                                                    call, name(backend())));
+      throw bad_input("{} needs ranks on GPUs, and these are on the CPU ({})", call, name(backend()));
     }
     return *device_;
   }
@@ -117,10 +115,8 @@ class Communicator::Body {
 
   void check_place(ConstElements elements) const {
     if (elements.is_on_gpu() && !device_) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format("elements in the memory of a GPU need ranks on GPUs, and these are on the CPU ({})",
-                      name(backend())));
+      throw bad_input("elements in the memory of a GPU need ranks on GPUs, and these are on the CPU ({})",
+                      name(backend()));
     }
   }
 
@@ -141,11 +137,9 @@ class Communicator::Body {
     check_place(own);
     check_place(all);
     if (own.dtype() != all.dtype() || all.count() != num_ranks() * own.count()) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format("{} of {} ranks with {} {} elements each needs {} {} elements in all, not {} {}",
+      throw bad_input("{} of {} ranks with {} {} elements each needs {} {} elements in all, not {} {}",
                       name(collective), num_ranks(), own.count(), name(own.dtype()),
-                      num_ranks() * own.count(), name(own.dtype()), all.count(), name(all.dtype())));
+                      num_ranks() * own.count(), name(own.dtype()), all.count(), name(all.dtype()));
     }
   }
 
@@ -216,12 +210,11 @@ class Communicator::Body {
 
   void check_peer(Rank peer, std::string_view verb) const {
     if (peer < 0 || peer >= num_ranks()) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("rank {} cannot {} rank {}: there are {} ranks, from 0 on", rank(), verb, peer,
-                              num_ranks()));
+      throw bad_input("rank {} cannot {} rank {}: there are {} ranks, from 0 on", rank(), verb, peer,
+                      num_ranks());
     }
     if (peer == rank()) {
-      throw Error(ErrorKind::bad_input, fmt::format("rank {} cannot {} itself", rank(), verb));
+      throw bad_input("rank {} cannot {} itself", rank(), verb);
     }
   }
 
@@ -298,9 +291,8 @@ void Communicator::copy(ConstElements source, Elements target) {
   body_->check_place(source);
   body_->check_place(target);
   if (source.count() != target.count() || source.dtype() != target.dtype()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} {} elements cannot be copied to {} {} elements", source.count(),
-                            name(source.dtype()), target.count(), name(target.dtype())));
+    throw bad_input("{} {} elements cannot be copied to {} {} elements", source.count(), name(source.dtype()),
+                    target.count(), name(target.dtype()));
   }
   body_->copy(piece(source), piece(target));
 }

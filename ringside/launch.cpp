@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/threads/transport.hpp"
@@ -155,20 +156,17 @@ std::optional<std::string> cannot_launch(Backend backend) {
 
 void launch(const RankGroup& group, const RankFunction& function) {
   if (group.ranks < 1) {
-    throw Error(ErrorKind::bad_input, fmt::format("at least one rank is needed, not {}", group.ranks));
+    throw bad_input("at least one rank is needed, not {}", group.ranks);
   }
   require_ranks(group.ranks);
   if (const std::optional<ExternalRank> external = external_rank()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format(
-            "{} started this process as rank {} of {}, and launch() would start ranks of its own in each of "
-            "them; run the program without it",
-            external->launcher, external->rank, external->num_ranks));
+    throw bad_input(
+        "{} started this process as rank {} of {}, and launch() would start ranks of its own in each of "
+        "them; run the program without it",
+        external->launcher, external->rank, external->num_ranks);
   }
   if (group.ranks_per_gpu < 1) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a GPU takes at least one rank, not {}", group.ranks_per_gpu));
+    throw bad_input("a GPU takes at least one rank, not {}", group.ranks_per_gpu);
   }
   if (const std::optional<std::string> reason = missing_for(group)) {
     throw Error(ErrorKind::environment, *reason);

@@ -47,13 +47,12 @@ MapTable<SizeRange> size_range_table(std::optional<DataType> dtype) {
                    row("factor", &SizeRange::factor, factor_type(1), {.default_value = "4"})},
           .check = [](Reader& reader, const Value& value, SizeRange& range) {
             if (range.from.value > 0 && range.to.value > 0 && range.from > range.to) {
-              reader.fail(value, fmt::format("`from` ({}) is larger than `to` ({})", format(range.from),
-                                             format(range.to)));
+              reader.fail(value, "`from` ({}) is larger than `to` ({})", format(range.from),
+                          format(range.to));
             }
             if (!(range.factor > 1)) {
               reader.fail(reader.find(value, "factor").value_or(value),
-                          fmt::format("{} leads nowhere; write a factor of more than 1, such as 2 or 4",
-                                      range.factor));
+                          "{} leads nowhere; write a factor of more than 1, such as 2 or 4", range.factor);
             }
           }};
 }
@@ -93,7 +92,7 @@ std::vector<Bytes> read_size_range(Reader& reader, const Value& value, std::opti
   }
   auto sizes = sizes_of(*range, dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 1);
   if (!sizes) {
-    reader.fail(value, fmt::format("is more than {} sizes; write a larger factor", kMaxListed));
+    reader.fail(value, "is more than {} sizes; write a larger factor", kMaxListed);
     return {};
   }
   return std::move(*sizes);

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
@@ -83,7 +83,7 @@ std::optional<std::filesystem::path> read_measured(Reader& reader, const Value& 
   const std::filesystem::path file = folder_of(reader) / *text;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    reader.fail(value, fmt::format("there is no file '{}'", file.lexically_normal().string()));
+    reader.fail(value, "there is no file '{}'", file.lexically_normal().string());
     return std::nullopt;
   }
   return file;
@@ -93,13 +93,12 @@ void check_ranks(Reader& reader, const std::vector<Placed<int>>& ranks, const Ma
   const auto gpus = num_gpus(machine);
   for (const Placed<int>& count : ranks) {
     if (gpus && count.value > *gpus) {
-      reader.fail(count.place, fmt::format("{} ranks need as many GPUs, but {} has {}", count.value,
-                                           in_quotes(machine.name), *gpus));
+      reader.fail(count.place, "{} ranks need as many GPUs, but {} has {}", count.value,
+                  in_quotes(machine.name), *gpus);
     } else if (machine.ranks_per_node &&
                count.value > std::int64_t{*machine.ranks_per_node} * machine.nodes) {
-      reader.fail(count.place, fmt::format("{} ranks, {} per node, need more than the {} of {}", count.value,
-                                           *machine.ranks_per_node, count_of(machine.nodes, "node"),
-                                           in_quotes(machine.name)));
+      reader.fail(count.place, "{} ranks, {} per node, need more than the {} of {}", count.value,
+                  *machine.ranks_per_node, count_of(machine.nodes, "node"), in_quotes(machine.name));
     }
   }
 }
@@ -110,8 +109,8 @@ std::optional<int> read_ranks_per_node(Reader& reader, const Value& value, const
   if (per_node && !machine.gpus_per_node) {
     reader.fail(value, "says where ranks stand, but the machine does not say `gpus_per_node`");
   } else if (per_node && *per_node > *machine.gpus_per_node) {
-    reader.fail(value, fmt::format("is {}, but a node of {} has {} GPUs", *per_node, in_quotes(machine.name),
-                                   *machine.gpus_per_node));
+    reader.fail(value, "is {}, but a node of {} has {} GPUs", *per_node, in_quotes(machine.name),
+                *machine.gpus_per_node);
   }
   return per_node;
 }
@@ -124,12 +123,12 @@ void check_stragglers(Reader& reader, const std::vector<int>& ranks, const Value
   if (ranks.empty() || (own_file && num_gpus(machine))) {
     return;
   }
-  const int most = *std::max_element(ranks.begin(), ranks.end());
+  const int most = *std::ranges::max_element(ranks);
   const Value where = reader.find(place, "stragglers").value_or(place);
   for (const Straggler& straggler : machine.stragglers) {
     if (straggler.rank >= most) {
-      reader.fail(where, fmt::format("rank {} is a straggler, but this scenario has {} ranks, 0 to {}",
-                                     straggler.rank, most, most - 1));
+      reader.fail(where, "rank {} is a straggler, but this scenario has {} ranks, 0 to {}", straggler.rank,
+                  most, most - 1);
     }
   }
 }
@@ -334,25 +333,21 @@ std::vector<Value> scenarios_in(Reader& reader) {
 
 std::vector<Scenario> load_scenarios(const std::filesystem::path& file, const KnownNames& known) {
   RINGSIDE_CHECK(known.algorithms != nullptr, "a scenario is loaded without the names of algorithms");
-  std::vector<Problem> problems;
-  const auto document = read_document(file, file.string(), problems);
-  if (!document) {
-    throw_problems(std::move(problems));
-  }
-  Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
-  std::vector<Scenario> scenarios;
-  std::set<std::string> names;
-  for (const Value& root : scenarios_in(reader)) {
-    scenarios.push_back(read_scenario(reader, root, file, known));
-    scenarios.back().is_system = !root.node.is(reader.root().node);
-    if (!names.insert(scenarios.back().name).second) {
-      reader.fail(root, fmt::format("another system is called {}", in_quotes(scenarios.back().name)));
+  const auto read = [&](Reader& reader) {
+    std::vector<Scenario> scenarios;
+    std::set<std::string> names;
+    for (const Value& root : scenarios_in(reader)) {
+      scenarios.push_back(read_scenario(reader, root, file, known));
+      scenarios.back().is_system = !root.node.is(reader.root().node);
+      if (!names.insert(scenarios.back().name).second) {
+        reader.fail(root, "another system is called {}", in_quotes(scenarios.back().name));
+      }
     }
-  }
-  if (!problems.empty()) {
-    throw_problems(std::move(problems));
-  }
-  return scenarios;
+    return scenarios;
+  };
+  std::vector<Problem> problems;
+  return read_whole(read_document(file, file.string(), problems), problems, read,
+                    known.algorithms(Collective::all_reduce));
 }
 
 Scenario load_scenario(const std::filesystem::path& file, const KnownNames& known) {
@@ -365,8 +360,8 @@ Scenario load_scenario(const std::filesystem::path& file, const KnownNames& know
     return std::move(scenarios.front());
   }
   if (mark == std::string::npos) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: holds {} systems; name one, such as {}#{}", path,
-                                                  scenarios.size(), path, scenarios.front().name));
+    throw bad_input("{}: holds {} systems; name one, such as {}#{}", path, scenarios.size(), path,
+                    scenarios.front().name);
   }
   const std::string name = text.substr(mark + 1);
   std::vector<std::string> names;
@@ -376,7 +371,7 @@ Scenario load_scenario(const std::filesystem::path& file, const KnownNames& know
     }
     names.push_back(scenario.name);
   }
-  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", path, unknown_name("system", name, names)));
+  throw bad_input("{}: {}", path, unknown_name("system", name, names));
 }
 
 ValueType<std::string> folder_name_type() { return scenario_name_type(); }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/mapped.hpp"
 #include "common/text.hpp"
 #include "schedule/registry.hpp"
 
@@ -103,7 +104,7 @@ std::optional<std::string> exchange_text(const Schedule& schedule, const std::ve
     return std::nullopt;
   }
   const Move& first = moves.front();
-  const auto all = [&](auto&& holds) { return std::all_of(moves.begin(), moves.end(), holds); };
+  const auto all = [&](auto&& holds) { return std::ranges::all_of(moves, holds); };
   std::set<std::pair<Rank, Rank>> pairs;
   const bool alike = all([&](const Move& move) {
     return !move.local() && pairs.emplace(move.source, move.target).second && move.kind == first.kind &&
@@ -151,9 +152,8 @@ void add_redundancy(const Schedule& schedule, const Proof& proof, std::vector<st
     sentences.push_back(fmt::format("{} nothing: {} after round {}.", subject,
                                     promise_text(schedule.algorithm().collective), first));
   }
-  const auto others =
-      std::count_if(proof.redundant.begin(), proof.redundant.end(),
-                    [first](const RedundantMove& redundant) { return redundant.round < first; });
+  const auto others = std::ranges::count_if(
+      proof.redundant, [first](const RedundantMove& redundant) { return redundant.round < first; });
   if (others > 0) {
     sentences.push_back(fmt::format("{} of the moves in {} rounds change nothing that matters at the end.",
                                     others, num_tail_rounds > 0 ? "the other" : "its"));
@@ -212,19 +212,14 @@ std::vector<std::string> describe_round(const Schedule& schedule, std::int64_t r
 
 std::vector<std::string> describe_moves(const Schedule& schedule, std::vector<Move> moves,
                                         std::string_view part) {
-  std::stable_sort(moves.begin(), moves.end(),
-                   [](const Move& a, const Move& b) { return a.source < b.source; });
+  std::ranges::stable_sort(moves, {}, &Move::source);
   if (const std::optional<Pattern> pattern = common_pattern(schedule, moves)) {
     return {pattern_text(schedule, *pattern, moves.front(), part)};
   }
   if (const std::optional<std::string> exchange = exchange_text(schedule, moves, part)) {
     return {*exchange};
   }
-  std::vector<std::string> texts;
-  for (const Move& move : moves) {
-    texts.push_back(move_text(schedule, move, part));
-  }
-  return texts;
+  return mapped(moves, [&](const Move& move) { return move_text(schedule, move, part); });
 }
 
 ScheduleTotals total(const Schedule& schedule) {
@@ -254,16 +249,14 @@ ScheduleTotals total(const Schedule& schedule) {
     return static_cast<double>(chunks) * messages / schedule.num_chunks();
   };
   totals.bytes_sent = parts_of_message(sent_by_all);
-  totals.bytes_sent_by_busiest = parts_of_message(*std::max_element(sent.begin(), sent.end()));
-  totals.bytes_reduced_by_busiest = parts_of_message(*std::max_element(reduced.begin(), reduced.end()));
+  totals.bytes_sent_by_busiest = parts_of_message(*std::ranges::max_element(sent));
+  totals.bytes_reduced_by_busiest = parts_of_message(*std::ranges::max_element(reduced));
   return totals;
 }
 
 std::vector<std::string> findings(const Schedule& schedule, const Proof& proof) {
-  std::vector<std::string> sentences;
-  for (const std::string& fault : proof.faults) {
-    sentences.push_back(fmt::format("It is wrong: {}.", fault));
-  }
+  std::vector<std::string> sentences =
+      mapped(proof.faults, [](const std::string& fault) { return fmt::format("It is wrong: {}.", fault); });
   if (proof.holds()) {
     add_redundancy(schedule, proof, sentences);
   }

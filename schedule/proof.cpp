@@ -360,7 +360,7 @@ void find_redundant_moves(const Schedule& schedule, const std::vector<bool>& cha
         proof.redundant.push_back({.round = round, .move = moves[i - 1]});
       }
     }
-    tail = tail && std::find(needed.begin(), needed.end(), true) == needed.end();
+    tail = tail && std::ranges::find(needed, true) == needed.end();
     if (tail) {
       proof.first_redundant_tail_round = round;
     }

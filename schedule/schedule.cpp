@@ -3,46 +3,42 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
 
 namespace ringside {
 namespace {
 
-[[noreturn]] void refuse(const std::string& reason) { throw Error(ErrorKind::bad_input, reason); }
-
 void check_request(const ScheduleRequest& request) {
   if (request.num_ranks < 1) {
-    refuse(fmt::format("a schedule needs at least 1 rank, not {}", request.num_ranks));
+    throw bad_input("a schedule needs at least 1 rank, not {}", request.num_ranks);
   }
   if (request.root < 0 || request.root >= request.num_ranks) {
-    refuse(fmt::format("root {} is not a rank; with {} ranks it can be 0 to {}", request.root,
-                       request.num_ranks, request.num_ranks - 1));
+    throw bad_input("root {} is not a rank; with {} ranks it can be 0 to {}", request.root, request.num_ranks,
+                    request.num_ranks - 1);
   }
   if (request.ranks_per_node < 0) {
-    refuse(fmt::format("ranks per node must be 0 (one node) or more, not {}", request.ranks_per_node));
+    throw bad_input("ranks per node must be 0 (one node) or more, not {}", request.ranks_per_node);
   }
   if (request.segments < 0) {
-    refuse(fmt::format("segments must be 0 (the algorithm's default) or more, not {}", request.segments));
+    throw bad_input("segments must be 0 (the algorithm's default) or more, not {}", request.segments);
   }
 }
 
 /// `order` inverted: the position of each rank.
 std::vector<Rank> positions_of_ranks(const std::vector<Rank>& order, int num_ranks) {
   if (order.size() != static_cast<std::size_t>(num_ranks)) {
-    refuse(fmt::format("the order of ranks names {} ranks but there are {}", order.size(), num_ranks));
+    throw bad_input("the order of ranks names {} ranks but there are {}", order.size(), num_ranks);
   }
   constexpr Rank kUnseen = -1;
   std::vector<Rank> positions(order.size(), kUnseen);
   for (std::size_t position = 0; position < order.size(); ++position) {
     const Rank rank = order[position];
     if (rank < 0 || rank >= num_ranks) {
-      refuse(fmt::format("the order of ranks names rank {}, but ranks are 0 to {}", rank, num_ranks - 1));
+      throw bad_input("the order of ranks names rank {}, but ranks are 0 to {}", rank, num_ranks - 1);
     }
     Rank& seen = positions[static_cast<std::size_t>(rank)];
     if (seen != kUnseen) {
-      refuse(fmt::format("the order of ranks names rank {} twice", rank));
+      throw bad_input("the order of ranks names rank {} twice", rank);
     }
     seen = static_cast<Rank>(position);
   }
@@ -80,15 +76,15 @@ Schedule::Schedule(const Algorithm& algorithm, ScheduleRequest request)
     if (std::is_sorted(of_ranks.begin(), of_ranks.end())) {
       request_.order.clear();  // The identity.
     } else if (scattered(algorithm.collective)) {
-      refuse(fmt::format(
+      throw bad_input(
           "{} gives each rank its own part of the message, so it cannot run in another order of ranks",
-          name(algorithm.collective)));
+          name(algorithm.collective));
     }
     positions.root = of_ranks[static_cast<std::size_t>(request_.root)];
   }
   if (algorithm.unsupported != nullptr) {
     if (const std::optional<std::string> reason = algorithm.unsupported(positions)) {
-      refuse(*reason);
+      throw Error(ErrorKind::bad_input, *reason);
     }
   }
   outline_ = std::make_shared<const Outline>(algorithm.outline(positions));
@@ -110,8 +106,7 @@ CriticalPath Schedule::critical_path() const {
 }
 
 bool Schedule::several_at_once() const {
-  return std::any_of(outline_->phases.begin(), outline_->phases.end(),
-                     [](const Phase& phase) { return phase.several_at_once; });
+  return std::ranges::any_of(outline_->phases, [](const Phase& phase) { return phase.several_at_once; });
 }
 
 std::vector<RepeatedRounds> Schedule::repeats() const {

@@ -8,7 +8,7 @@
 
 #include "analysis/fit.hpp"
 #include "analysis/repetitions.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
@@ -70,7 +70,7 @@ int cores_of_ranks() {
 
 ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
                         const std::filesystem::path& directory, const Observer& observer) {
-  const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  const int max_ranks = *std::ranges::max_element(scenario.ranks);
   const Backend backend =
       measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, choices, observer);
   return {.options = probe_options(launch_options(choices, backend, scenario.software),
@@ -83,7 +83,7 @@ ProbeRequest request_of(const Scenario& scenario, const LaunchChoices& choices,
 
 Bytes largest_probe(const Scenario& scenario, Backend backend) {
   // Through memory they are fast, and longer ones leave the caches.
-  const Bytes largest = *std::max_element(scenario.message_sizes.begin(), scenario.message_sizes.end());
+  const Bytes largest = *std::ranges::max_element(scenario.message_sizes);
   const int factor = registered(backend).reduces_on_arrival ? 2 : 1;
   return std::clamp(largest, Bytes{1 << 20}, Bytes{factor * ProbeOptions{}.max_bytes.value});
 }
@@ -191,14 +191,14 @@ void Calibrator::probe_pairs(const Observer& observer) {
 
 std::optional<Calibration> calibrate(const CalibrateRequest& options, const Invocation& invocation,
                                      const Observer& observer) {
-  if (std::any_of(options.ranks.begin(), options.ranks.end(), [](int ranks) { return ranks < 2; })) {
-    throw KeyError("ranks: probes need at least 2 ranks");
+  if (std::ranges::any_of(options.ranks, [](int ranks) { return ranks < 2; })) {
+    throw bad_key("ranks: probes need at least 2 ranks");
   }
   std::optional<Machine> described;
   if (options.machine) {
     described = load_machine(*options.machine);
   }
-  const int max_ranks = *std::max_element(options.ranks.begin(), options.ranks.end());
+  const int max_ranks = *std::ranges::max_element(options.ranks);
   const Backend backend = measuring_backend({.max_ranks = max_ranks}, options.launch, observer);
   if (described) {
     require_this_machine(*described, backend, options.launch);

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "import/import.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/measure/memory_check.hpp"
@@ -47,20 +47,17 @@ std::vector<Point> points_measured_elsewhere(const Scenario& scenario, const Obs
                               scenario.measured->string(), measured.size() - taken, measured.size()));
   }
   if (taken == 0) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: holds no measurement of any point of this scenario, only of {}",
-                            scenario.measured->string(), fmt::join(describe_kinds(measured), "; ")));
+    throw bad_input("{}: holds no measurement of any point of this scenario, only of {}",
+                    scenario.measured->string(), fmt::join(describe_kinds(measured), "; "));
   }
   return points;
 }
 
 /// Where ranks are started from outside, there is something to do for as many as were started.
 void require_points_of(const Scenario& scenario, const ExternalRank& external) {
-  if (std::find(scenario.ranks.begin(), scenario.ranks.end(), external.num_ranks) == scenario.ranks.end()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{} started {} ranks, and this scenario is for {}; start as many, or change its `ranks`",
-                    external.launcher, external.num_ranks, fmt::join(scenario.ranks, ", ")));
+  if (std::ranges::find(scenario.ranks, external.num_ranks) == scenario.ranks.end()) {
+    throw bad_input("{} started {} ranks, and this scenario is for {}; start as many, or change its `ranks`",
+                    external.launcher, external.num_ranks, fmt::join(scenario.ranks, ", "));
   }
 }
 
@@ -142,8 +139,8 @@ constexpr int kMostTurns = 3;
 /// Whether this machine is probed: a resumed run whose points are all predicted does not, unless ranks that
 /// were started from outside are about to take part in that.
 bool calibrates(const PointStudy& study, bool resumed) {
-  const bool predicted = std::all_of(study.points.begin(), study.points.end(),
-                                     [](const Point& point) { return point.predicted.has_value(); });
+  const bool predicted =
+      std::ranges::all_of(study.points, [](const Point& point) { return point.predicted.has_value(); });
   return !study.scenario.machine && !(predicted && resumed && !external_rank());
 }
 
@@ -162,7 +159,7 @@ void predict_again(PointStudy& study, Backend backend, Journal& journal) {
 
 Ranks ranks_of(const CompareRequest& request, const Observer& observer) {
   const Scenario& scenario = request.scenario;
-  const int max_ranks = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  const int max_ranks = *std::ranges::max_element(scenario.ranks);
   const Backend backend =
       measuring_backend({.asked = scenario.backend, .max_ranks = max_ranks}, request.launch, observer);
   if (scenario.machine) {
@@ -324,13 +321,13 @@ void throw_if_failed(const std::vector<Point>& points) {
   const auto of = [](Outcome outcome) {
     return [outcome](const Point& point) { return point.measured && point.measured->outcome == outcome; };
   };
-  const auto wrong = std::find_if(points.begin(), points.end(), of(Outcome::wrong_result));
+  const auto wrong = std::ranges::find_if(points, of(Outcome::wrong_result));
   if (wrong != points.end()) {
     throw Error(ErrorKind::failed, fmt::format("wrong result: {}", describe_outcome(*wrong)));
   }
-  const auto failed = std::find_if(points.begin(), points.end(), of(Outcome::failed));
+  const auto failed = std::ranges::find_if(points, of(Outcome::failed));
   if (failed != points.end()) {
-    const auto count = std::count_if(points.begin(), points.end(), of(Outcome::failed));
+    const auto count = std::ranges::count_if(points, of(Outcome::failed));
     throw Error(ErrorKind::failed,
                 fmt::format("{} of {} points failed, first {}; `resume` measures them again", count,
                             points.size(), describe_outcome(*failed)));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/failures.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"
@@ -87,12 +88,11 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
   WrittenStudy written;
   const std::string text = read_text(file);
   if (text.find(R"(,"sweep":{)") != std::string::npos) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: is a sweep; a report shows one machine", file.string()));
+    throw bad_input("{}: is a sweep; a report shows one machine", file.string());
   }
   Results results = parse_results(text, file.string());
   if (results.points.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: holds no point, nothing to report", file.string()));
+    throw bad_input("{}: holds no point, nothing to report", file.string());
   }
   written.records = records_in(text);
   written.header = std::move(results.header);

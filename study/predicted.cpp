@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/comparison/point_sentences.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "schedule/registry.hpp"
 #include "sim/engine/simulate.hpp"
@@ -105,10 +106,8 @@ void say_what_replay_leaves_out(const std::vector<Point>& points, const Observer
 }  // namespace
 
 void require_predictions(const PointStudy& study) {
-  if (std::none_of(study.points.begin(), study.points.end(),
-                   [](const Point& point) { return point.predicted.has_value(); })) {
-    throw Error(ErrorKind::environment,
-                fmt::format("nothing can be predicted. {}", fmt::join(study.unpredicted, ". ")));
+  if (std::ranges::none_of(study.points, [](const Point& point) { return point.predicted.has_value(); })) {
+    throw lacking("nothing can be predicted. {}", fmt::join(study.unpredicted, ". "));
   }
 }
 
@@ -117,14 +116,14 @@ void require_use_of_nodes(const Scenario& scenario) {
     return;
   }
   const int per_node = scenario.machine->ranks_per_node.value_or(*scenario.machine->gpus_per_node);
-  const int most = *std::max_element(scenario.ranks.begin(), scenario.ranks.end());
+  const int most = *std::ranges::max_element(scenario.ranks);
   if (most > 1 && most <= per_node) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up "
-                            "to {}, place fewer "
-                            "on each node (`ranks_per_node`), or write `nodes: 1`",
-                            scenario.file.string(), most, scenario.machine->nodes,
-                            *scenario.machine->gpus_per_node, scenario.machine->nodes * per_node));
+    throw bad_input(
+        "{}: ranks: {} of them all stand on the first of {} nodes of {} GPUs; ask for up "
+        "to {}, place fewer "
+        "on each node (`ranks_per_node`), or write `nodes: 1`",
+        scenario.file.string(), most, scenario.machine->nodes, *scenario.machine->gpus_per_node,
+        scenario.machine->nodes * per_node);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "study/sweep.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -11,7 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/comparison/point_sentences.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "common/parallel.hpp"
 #include "common/text.hpp"
@@ -44,8 +44,8 @@ Case case_of(const SweepStudy& study, const std::vector<std::string>& values) {
     } else if (key == "ranks_per_node") {
       const int per_node = whole_number(key, values[i]);
       if (per_node > study.machine.gpus_per_node.value_or(0)) {
-        throw KeyError(fmt::format("sweep {}={}: a node of this machine has {} GPUs", key, values[i],
-                                   study.machine.gpus_per_node.value_or(0)));
+        throw bad_key("sweep {}={}: a node of this machine has {} GPUs", key, values[i],
+                      study.machine.gpus_per_node.value_or(0));
       }
       result.machine.ranks_per_node = per_node;
     } else if (key == "bytes") {
@@ -109,8 +109,8 @@ std::vector<SweepCell> cells_of(const std::vector<Task>& tasks, const Scenario& 
   // Those that take longest begin first, so that no core waits long for the last one.
   std::vector<std::size_t> order(tasks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return tasks[a].ranks > tasks[b].ranks; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return tasks[a].ranks > tasks[b].ranks; });
   for_each_in_parallel(tasks.size(),
                        [&](std::size_t n) { cells[order[n]] = cell_of(tasks[order[n]], scenario, options); });
   return cells;
@@ -118,12 +118,12 @@ std::vector<SweepCell> cells_of(const std::vector<Task>& tasks, const Scenario& 
 
 void require_use_of_known(const SweepStudy& study, const NativeChoices& choices) {
   const auto takes_it = [](const SweepCell& cell) {
-    return std::any_of(cell.points.begin(), cell.points.end(), [](const Point& point) {
+    return std::ranges::any_of(cell.points, [](const Point& point) {
       return point.predicted->source == CostSource::spec_plus_known;
     });
   };
-  if (!choices.known.empty() && std::none_of(study.cells.begin(), study.cells.end(), takes_it)) {
-    throw KeyError(fmt::format("known {}: affects none of the swept predictions", choices.known.front()));
+  if (!choices.known.empty() && std::ranges::none_of(study.cells, takes_it)) {
+    throw bad_key("known {}: affects none of the swept predictions", choices.known.front());
   }
 }
 
@@ -147,7 +147,7 @@ void require_effect(const SweepStudy& study) {
   for (std::size_t i = 0; i < study.sweeps.size() && !study.ranks_follow(); ++i) {
     const std::string& key = study.sweeps[i].key;
     if (study.sweeps[i].values.size() > 1 && key != "ranks" && key != "bytes" && !has_effect(study, i)) {
-      throw KeyError(fmt::format("sweep {}: changes no prediction here", key));
+      throw bad_key("sweep {}: changes no prediction here", key);
     }
   }
 }
@@ -181,7 +181,7 @@ std::filesystem::path write_records(const SweepStudy& study, const Invocation& i
 }  // namespace
 
 bool SweepStudy::sweeps_key(std::string_view key) const {
-  return std::any_of(sweeps.begin(), sweeps.end(), [&](const Sweep& sweep) { return sweep.key == key; });
+  return std::ranges::any_of(sweeps, [&](const Sweep& sweep) { return sweep.key == key; });
 }
 
 bool SweepStudy::ranks_follow() const {
@@ -195,8 +195,8 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
   SweepStudy study{.scenario = std::move(prepared.scenario),
                    .machine = std::move(prepared.machine),
                    .directory = prepared.directory,
-                   .unwritable = prepared.unwritable};
-  std::transform(sweeps.begin(), sweeps.end(), std::back_inserter(study.sweeps), parse_sweep);
+                   .unwritable = prepared.unwritable,
+                   .sweeps = mapped(sweeps, parse_sweep)};
   std::vector<std::string> known = {"ranks", "ranks_per_node", "bytes"};
   for (const KeyDescription& key : machine_keys()) {
     known.push_back(key.path);
@@ -261,7 +261,7 @@ std::vector<const SweepCell*> shown_cells(const SweepStudy& study) {
       }
     }
   }
-  std::sort(shown.begin(), shown.end());  // As they stand in the study.
+  std::ranges::sort(shown);  // As they stand in the study.
   return shown;
 }
 
@@ -300,9 +300,8 @@ std::optional<SweepLines> sweep_lines(const SweepStudy& study) {
     lines.values.push_back(*value);
     lines.labels.push_back(readable(cell.values[column]));
     for (SweepLines::Line& line : lines.lines) {
-      const auto point = std::find_if(cell.points.begin(), cell.points.end(), [&](const Point& candidate) {
-        return candidate.key.algorithm == line.algorithm;
-      });
+      const auto point = std::ranges::find_if(
+          cell.points, [&](const Point& candidate) { return candidate.key.algorithm == line.algorithm; });
       line.seconds.push_back(point == cell.points.end() ? std::nullopt
                                                         : std::optional(point->predicted->seconds.value));
     }
@@ -330,23 +329,14 @@ std::vector<std::string> records(const SweepStudy& study) {
 std::optional<WinnerMap> winner_map(const SweepStudy& study) {
   std::vector<WinnerMap::Axis> axes;
   for (const Sweep& sweep : study.sweeps) {
-    std::vector<std::string> values;
-    std::transform(sweep.values.begin(), sweep.values.end(), std::back_inserter(values), readable);
-    add_axis(axes, sweep.key == "bytes" ? "message size" : sweep.key, std::move(values));
+    add_axis(axes, sweep.key == "bytes" ? "message size" : sweep.key, mapped(sweep.values, readable));
   }
   if (!study.sweeps_key("ranks") && !study.ranks_follow()) {
-    std::vector<std::string> values;
-    for (const int ranks : study.scenario.ranks) {
-      values.push_back(std::to_string(ranks));
-    }
-    add_axis(axes, "ranks", std::move(values));
+    add_axis(axes, "ranks", mapped(study.scenario.ranks, [](int ranks) { return std::to_string(ranks); }));
   }
   if (!study.sweeps_key("bytes")) {
-    std::vector<std::string> values;
-    for (const Bytes bytes : study.scenario.message_sizes) {
-      values.push_back(format(bytes));
-    }
-    add_axis(axes, "message size", std::move(values));
+    add_axis(axes, "message size",
+             mapped(study.scenario.message_sizes, [](Bytes bytes) { return format(bytes); }));
   }
   if (axes.size() != 2) {
     return std::nullopt;

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"
@@ -27,19 +27,17 @@ namespace {
 std::vector<PointKey> points_to_trace(const Scenario& scenario, const TraceRequest& request) {
   std::vector<std::string> algorithms = request.algorithms;
   if (algorithms.empty()) {
-    std::copy_if(scenario.algorithms.begin(), scenario.algorithms.end(), std::back_inserter(algorithms),
-                 [](const std::string& algorithm) { return algorithm != kNative; });
+    std::ranges::copy_if(scenario.algorithms, std::back_inserter(algorithms),
+                         [](const std::string& algorithm) { return algorithm != kNative; });
   }
   const int ranks = request.ranks.value_or(scenario.ranks.back());
   if (ranks > kMostTracedRanks) {
-    throw KeyError(
-        fmt::format("ranks: a timeline of {} ranks is too long; choose at most {}", ranks, kMostTracedRanks));
+    throw bad_key("ranks: a timeline of {} ranks is too long; choose at most {}", ranks, kMostTracedRanks);
   }
   std::vector<PointKey> keys;
   for (const std::string& algorithm : algorithms) {
     if (algorithm == kNative) {
-      throw Error(
-          ErrorKind::bad_input,
+      throw bad_input(
           "native has no schedule to be seen from outside: it is the backend's own; trace one of ours, such "
           "as ring");
     }
@@ -127,10 +125,9 @@ std::vector<std::vector<TraceEvent>> threads_of(std::vector<TraceEvent> events) 
   std::ranges::stable_sort(events, {}, &TraceEvent::start);
   std::vector<std::vector<TraceEvent>> threads(1);
   for (const TraceEvent& event : events) {
-    const auto free =
-        std::find_if(threads.begin(), threads.end(), [&](const std::vector<TraceEvent>& thread) {
-          return thread.empty() || thread.back().end <= event.start;
-        });
+    const auto free = std::ranges::find_if(threads, [&](const std::vector<TraceEvent>& thread) {
+      return thread.empty() || thread.back().end <= event.start;
+    });
     (free == threads.end() ? threads.emplace_back() : *free).push_back(event);
   }
   return threads;

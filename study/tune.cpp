@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison/point_sentences.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "schedule/registry.hpp"
 #include "sim/engine/simulate.hpp"
@@ -21,17 +21,13 @@ namespace {
 /// Predictions without an interval differ by more than this where the difference is worth a file.
 constexpr double kWorthTelling = 1.05;
 
-double low(const Prediction& prediction) { return prediction.low.value_or(prediction.seconds).value; }
-double high(const Prediction& prediction) { return prediction.high.value_or(prediction.seconds).value; }
-
 bool surely_faster(const Prediction& one, const Prediction& other) {
-  return high(one) < low(other) && kWorthTelling * one.seconds.value < other.seconds.value;
+  return one.interval().high < other.interval().low &&
+         kWorthTelling * one.seconds.value < other.seconds.value;
 }
 
 void require_tunable(const Scenario& scenario) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: {}", scenario.file.string(), why));
-  };
+  const auto refuse = [&](const std::string& why) { throw bad_input("{}: {}", scenario.file.string(), why); };
   if (registered(scenario.backend).software != &Software::mpi) {
     refuse(fmt::format("backend: mpi alone reads a file of rules, not {}", name(scenario.backend)));
   }
@@ -40,10 +36,10 @@ void require_tunable(const Scenario& scenario) {
                        name(scenario.collective)));
   }
   if (!scenario.machine) {
-    throw KeyError(
-        fmt::format("machine: rules follow from a machine file; name the machine.yaml that `mpirun -n {} "
-                    "ringside compare {}` writes while it probes this machine",
-                    std::ranges::max(scenario.ranks), scenario.file.string()));
+    throw bad_key(
+        "machine: rules follow from a machine file; name the machine.yaml that `mpirun -n {} "
+        "ringside compare {}` writes while it probes this machine",
+        std::ranges::max(scenario.ranks), scenario.file.string());
   }
 }
 
@@ -63,7 +59,7 @@ TunedSize tuned(const PreparedPrediction& prepared, const PointKey& key,
       mpi_choice(*machine.software.mpi, mpi_call_on(machine, key, prepared.options.backend).value());
   const std::optional<Prediction> own_time = time_of(machine, key, std::string(kNative), prepared.options);
   if (!own_time) {
-    throw Error(ErrorKind::bad_input, fmt::format("{} of {} ranks cannot be predicted", own, key.ranks));
+    throw bad_input("{} of {} ranks cannot be predicted", own, key.ranks);
   }
   TunedSize best{.key = key, .own = own, .own_time = *own_time, .fastest = own, .fastest_time = *own_time};
   const std::int64_t elements = key.bytes.value / static_cast<std::int64_t>(size_of(key.dtype));
@@ -83,10 +79,13 @@ TunedSize tuned(const PreparedPrediction& prepared, const PointKey& key,
 }  // namespace
 
 Interval<double> TunedSize::gain() const {
-  return number == 0 ? Interval<double>::exactly(1)
-                     : Interval<double>{.low = low(own_time) / high(fastest_time),
-                                        .typical = own_time.seconds.value / fastest_time.seconds.value,
-                                        .high = high(own_time) / low(fastest_time)};
+  if (number == 0) {
+    return Interval<double>::exactly(1);
+  }
+  const Interval<double> ours = values_of(own_time.interval());
+  const Interval<double> least = values_of(fastest_time.interval());
+  return {
+      .low = ours.low / least.high, .typical = ours.typical / least.typical, .high = ours.high / least.low};
 }
 
 std::string dynamic_rules(std::span<const TunedSize> sizes) {
@@ -129,7 +128,7 @@ TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& 
   std::optional<std::string>& known = prepared.machine.software.mpi;
   known = known ? known : library;
   if (!known) {
-    throw KeyError("library: say whose rules, such as 'Open MPI 4.1.4'");
+    throw bad_key("library: say whose rules, such as 'Open MPI 4.1.4'");
   }
   const std::map<std::string, int> numbers = mpi_numbers(*known, request.scenario.collective);
   if (const std::optional<std::string> disturbed = disturbance_sentence(prepared.machine)) {
@@ -144,8 +143,7 @@ TuneStudy tune(const PredictRequest& request, const std::optional<std::string>& 
     }
   }
   const std::filesystem::path file = std::filesystem::absolute(prepared.directory / "allreduce.rules");
-  if (std::any_of(study.sizes.begin(), study.sizes.end(),
-                  [](const TunedSize& size) { return size.number > 0; })) {
+  if (std::ranges::any_of(study.sizes, [](const TunedSize& size) { return size.number > 0; })) {
     if (prepared.unwritable) {
       throw *prepared.unwritable;
     }

@@ -60,6 +60,60 @@ auto find(Range&& range, const T& value, Projection projection = {}) {
                       [&](const auto& one) { return std::invoke(projection, one) == value; });
 }
 
+template <typename Range, typename Predicate, typename Projection = std::identity>
+auto find_if(Range&& range, Predicate predicate, Projection projection = {}) {
+  return std::find_if(std::begin(range), std::end(range),
+                      [&](const auto& one) { return std::invoke(predicate, std::invoke(projection, one)); });
+}
+
+template <typename Range, typename Predicate>
+auto find_if_not(Range&& range, Predicate predicate) {
+  return ranges::find_if(range, std::not_fn(predicate));
+}
+
+template <typename Range, typename Predicate>
+bool any_of(Range&& range, Predicate predicate) {
+  return ranges::find_if(range, predicate) != std::end(range);
+}
+
+template <typename Range, typename Predicate>
+bool none_of(Range&& range, Predicate predicate) {
+  return !ranges::any_of(range, predicate);
+}
+
+template <typename Range, typename Predicate>
+bool all_of(Range&& range, Predicate predicate) {
+  return !ranges::any_of(range, std::not_fn(predicate));
+}
+
+template <typename Range, typename Predicate>
+auto count_if(Range&& range, Predicate predicate) {
+  return std::count_if(std::begin(range), std::end(range),
+                       [&](const auto& one) { return std::invoke(predicate, one); });
+}
+
+template <typename Range, typename T>
+auto count(Range&& range, const T& value) {
+  return std::count(std::begin(range), std::end(range), value);
+}
+
+template <typename Range, typename Out, typename Predicate>
+auto copy_if(Range&& range, Out out, Predicate predicate) {
+  return std::copy_if(std::begin(range), std::end(range), out,
+                      [&](const auto& one) { return std::invoke(predicate, one); });
+}
+
+template <typename Range, typename Out, typename Of>
+auto transform(Range&& range, Out out, Of of) {
+  return std::transform(std::begin(range), std::end(range), out,
+                        [&](const auto& one) { return std::invoke(of, one); });
+}
+
+template <typename One, typename Other, typename Out, typename Of>
+auto transform(One&& one, Other&& other, Out out, Of of) {
+  return std::transform(std::begin(one), std::end(one), std::begin(other), out, of);
+}
+
 template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
 auto min_element(Range&& range, Less less = {}, Projection projection = {}) {
   return std::min_element(std::begin(range), std::end(range), projected(less, projection));

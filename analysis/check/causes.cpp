@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/check/expected_times.hpp"
+#include "common/mapped.hpp"
 #include "sim/nccl/system.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "sim/topology/link_kinds.hpp"
@@ -195,7 +196,7 @@ void weigh_evidence(Candidate& candidate, std::span<const CauseEvidence> evidenc
 
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> result(a.size());
-  std::transform(a.begin(), a.end(), b.begin(), result.begin(), std::minus<>());
+  std::ranges::transform(a, b, result.begin(), std::minus<>());
   return result;
 }
 
@@ -237,10 +238,8 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
     return {};
   }
   const NcclFit& fit = expected.fit();
-  std::vector<double> measured;
-  for (const Point& point : points) {
-    measured.push_back(std::log(point.measured->seconds.value));
-  }
+  const std::vector<double> measured =
+      mapped(points, [](const Point& point) { return std::log(point.measured->seconds.value); });
   /// Only a setting keeps GPUs from using the cables between them, or forces an algorithm or a protocol.
   constexpr double kNeedsASetting = 0.15;
   /// Standard deviation of the logarithm where the cause is none of the list.
@@ -272,7 +271,7 @@ std::vector<SuspectedCause> suspected_causes(ExpectedTimes& expected, std::span<
       continue;
     }
     const std::vector<double> slowdown = differences(*times, described);
-    if (std::none_of(slowdown.begin(), slowdown.end(), [](double by) { return by > kNoticedSlowdown; })) {
+    if (std::ranges::none_of(slowdown, [](double by) { return by > kNoticedSlowdown; })) {
       continue;
     }
     const double mean =

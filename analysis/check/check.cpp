@@ -9,7 +9,7 @@
 
 #include "analysis/check/expected_times.hpp"
 #include "analysis/comparison/comparison.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "schedule/registry.hpp"
@@ -81,8 +81,8 @@ std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBa
 }
 
 bool speaks_for(std::span<const CauseEvidence> evidence, Cause cause) {
-  return std::any_of(evidence.begin(), evidence.end(),
-                     [cause](const CauseEvidence& one) { return one.speaks_for && one.cause == cause; });
+  return std::ranges::any_of(
+      evidence, [cause](const CauseEvidence& one) { return one.speaks_for && one.cause == cause; });
 }
 
 /// Logarithm of time with the cause over time without, the band's median; 0 where it cannot apply.
@@ -102,7 +102,7 @@ double slowdown(ExpectedTimes& expected, Cause cause, std::span<const Point> poi
 /// log then counts more than the others' times.
 void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
                           std::span<const CauseEvidence> evidence) {
-  if (std::none_of(evidence.begin(), evidence.end(), [](const auto& one) { return one.speaks_for; })) {
+  if (std::ranges::none_of(evidence, [](const auto& one) { return one.speaks_for; })) {
     return;
   }
   const std::vector<SuspectedCause> causes = suspected_causes(expected, check.points, evidence);
@@ -124,7 +124,7 @@ void find_what_holds_back(MachineCheck& check, ExpectedTimes& expected,
 /// What the log says for other causes than the leading one, where they would slow the machine.
 void find_hints(MachineCheck& check, ExpectedTimes& expected, std::span<const CauseEvidence> evidence) {
   for (const CauseEvidence& one : evidence) {
-    const bool slows = std::any_of(check.bands.begin(), check.bands.end(), [&](const BandVerdict& band) {
+    const bool slows = std::ranges::any_of(check.bands, [&](const BandVerdict& band) {
       return slowdown(expected, one.cause, check.points, band.band) > 0;
     });
     if (one.speaks_for && slows && !(check.held_back && check.held_back->cause == one.cause)) {
@@ -176,8 +176,8 @@ std::string_view name(Standing standing) {
 }
 
 bool MachineCheck::alarmed() const {
-  return std::any_of(bands.begin(), bands.end(),
-                     [](const BandVerdict& band) { return band.standing == Standing::slower; });
+  return std::ranges::any_of(bands,
+                             [](const BandVerdict& band) { return band.standing == Standing::slower; });
 }
 
 void MachineCheck::withdraw(Standing instead) {
@@ -234,7 +234,7 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
   } else {
     find_what_holds_back(check, expected, evidence);
     find_hints(check, expected, evidence);
-    const auto any = [&](auto&& is) { return std::any_of(check.bands.begin(), check.bands.end(), is); };
+    const auto any = [&](auto&& is) { return std::ranges::any_of(check.bands, is); };
     if (!check.held_back && any([](const BandVerdict& band) { return band.share_as_slow < kSlowFifth; }) &&
         !any([](const BandVerdict& band) { return band.standing == Standing::faster; })) {
       check.causes = suspected_causes(expected, check.points, evidence);
@@ -252,11 +252,10 @@ MachineCheck check_machine(ExpectedTimes& expected, std::span<const Point> point
 
 Gate parse_gate(const std::string& text) {
   const auto reject = [&](std::string_view problem) {
-    throw KeyError(
-        fmt::format("gate '{}': {}; write it like 'busbw@1GiB >= p05' or 'time@8KiB <= p95'", text, problem));
+    throw bad_key("gate '{}': {}; write it like 'busbw@1GiB >= p05' or 'time@8KiB <= p95'", text, problem);
   };
   std::string plain;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(plain), [](char c) { return c != ' '; });
+  std::ranges::copy_if(text, std::back_inserter(plain), [](char c) { return c != ' '; });
   Gate gate{.text = text};
   gate.of_time = plain.starts_with("time@");
   if (!gate.of_time && !plain.starts_with("busbw@")) {
@@ -280,10 +279,10 @@ Gate parse_gate(const std::string& text) {
 }
 
 GateOutcome apply_gate(const Gate& gate, const MachineCheck& check) {
-  const auto found = std::find_if(check.points.begin(), check.points.end(),
-                                  [&](const Point& point) { return point.key.bytes == gate.bytes; });
+  const auto found =
+      std::ranges::find_if(check.points, [&](const Point& point) { return point.key.bytes == gate.bytes; });
   if (found == check.points.end()) {
-    throw KeyError(fmt::format("gate: {} was not measured, or nothing predicts it", format(gate.bytes)));
+    throw bad_key("gate: {} was not measured, or nothing predicts it", format(gate.bytes));
   }
   // The time that this share of machines exceeds: Gaussian halves of the interval, inverted by bisection.
   const Prediction& predicted = *found->predicted;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {
@@ -57,7 +58,7 @@ std::optional<Healthy> healthy_without(std::span<const PairRun> runs, const std:
 bool is_slow(const std::vector<const PairRun*>& pairs, const Healthy& healthy, std::size_t nodes) {
   const double by_chance =
       static_cast<double>(nodes) * std::pow(kByChance, static_cast<double>(pairs.size()));
-  return by_chance < kByChance && std::all_of(pairs.begin(), pairs.end(), [&](const PairRun* run) {
+  return by_chance < kByChance && std::ranges::all_of(pairs, [&](const PairRun* run) {
            return healthy.share_as_slow(*run) < kByChance;
          });
 }
@@ -72,10 +73,7 @@ PairOutliers pair_outliers(std::span<const PairRun> runs) {
   }
   std::vector<PairOutliers::Node> nodes;
   for (const auto& [name, pairs] : pairs_of) {
-    std::vector<double> logs;
-    for (const PairRun* run : pairs) {
-      logs.push_back(std::log(run->ratio));
-    }
+    const std::vector<double> logs = mapped(pairs, [](const PairRun* run) { return std::log(run->ratio); });
     nodes.push_back(
         {.name = name, .pairs = static_cast<int>(pairs.size()), .slowdown = summarize(logs).median});
   }
@@ -87,7 +85,7 @@ PairOutliers pair_outliers(std::span<const PairRun> runs) {
   for (std::size_t count = 1; count <= nodes.size() / 2; ++count) {
     taken_out.insert(nodes[count - 1].name);
     const auto rest = healthy_without(runs, taken_out);
-    if (rest && std::all_of(taken_out.begin(), taken_out.end(), [&](const std::string& name) {
+    if (rest && std::ranges::all_of(taken_out, [&](const std::string& name) {
           return is_slow(pairs_of.at(name), *rest, nodes.size());
         })) {
       slow = count;

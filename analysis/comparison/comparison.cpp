@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -26,7 +25,7 @@ std::optional<std::string> fastest(const Cell& cell) {
 
 /// Whether the predicted time follows from a machine's description by our simulation.
 bool is_described(const Cell& cell, std::string_view algorithm) {
-  return std::any_of(cell.points.begin(), cell.points.end(), [&](const Point* point) {
+  return std::ranges::any_of(cell.points, [&](const Point* point) {
     return point->key.algorithm == algorithm && point->predicted &&
            point->predicted->source != CostSource::calibrated && point->predicted->fidelity != Fidelity::nccl;
   });
@@ -61,10 +60,7 @@ std::vector<ComparisonRow> comparison(std::span<const Point> points) {
 std::optional<Interval<double>> timing(const Point& point, Side side) {
   Interval<double> result;
   if (side == Side::predicted && point.predicted) {
-    const Prediction& predicted = *point.predicted;
-    result = {.low = predicted.low.value_or(predicted.seconds).value,
-              .typical = predicted.seconds.value,
-              .high = predicted.high.value_or(predicted.seconds).value};
+    result = values_of(point.predicted->interval());
   }
   if (side == Side::measured && point.measured && point.measured->outcome == Outcome::ok) {
     const Measurement& measured = *point.measured;

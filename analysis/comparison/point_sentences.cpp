@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/record.hpp"
@@ -88,7 +89,7 @@ struct NicRange {
 std::vector<NicRange> ranges_of(std::span<const AlgorithmNics> predicted) {
   std::vector<NicRange> ranges;
   for (const AlgorithmNics& each : predicted) {
-    const auto known = std::find_if(ranges.begin(), ranges.end(), [&](const NicRange& range) {
+    const auto known = std::ranges::find_if(ranges, [&](const NicRange& range) {
       return range.algorithm == each.algorithm && range.of == each.nics.of;
     });
     if (known == ranges.end()) {
@@ -133,8 +134,7 @@ std::string limit_sentence(const Limit& limit) {
 }
 
 std::string limit_sentences(std::span<const Limit> limits) {
-  std::vector<std::string> sentences;
-  std::transform(limits.begin(), limits.end(), std::back_inserter(sentences), limit_sentence);
+  const std::vector<std::string> sentences = mapped(limits, limit_sentence);
   return fmt::format("{}", fmt::join(sentences, "; "));
 }
 
@@ -144,9 +144,8 @@ std::vector<std::string> class_sentences(std::span<const Point> points) {
     if (!point.predicted || (!point.predicted->rank_classes && !point.predicted->no_classes)) {
       continue;
     }
-    const auto known = std::find_if(largest.begin(), largest.end(), [&](const Point* other) {
-      return other->key.algorithm == point.key.algorithm;
-    });
+    const auto known = std::ranges::find_if(
+        largest, [&](const Point* other) { return other->key.algorithm == point.key.algorithm; });
     if (known == largest.end()) {
       largest.push_back(&point);
     } else if (std::tie(point.key.ranks, point.key.bytes) >
@@ -154,10 +153,7 @@ std::vector<std::string> class_sentences(std::span<const Point> points) {
       *known = &point;
     }
   }
-  std::vector<std::string> sentences;
-  std::transform(largest.begin(), largest.end(), std::back_inserter(sentences),
-                 [](const Point* point) { return class_sentence(*point); });
-  return sentences;
+  return mapped(largest, [](const Point* point) { return class_sentence(*point); });
 }
 
 std::optional<std::string> disturbance_sentence(const Machine& machine) {
@@ -174,7 +170,7 @@ std::optional<std::string> disturbance_sentence(const Machine& machine) {
 }
 
 std::string held_out_sentence(const std::vector<Point>& points, const Machine& machine) {
-  const auto point = std::find_if(points.begin(), points.end(), [](const Point& one) {
+  const auto point = std::ranges::find_if(points, [](const Point& one) {
     return one.key.algorithm == kNative && one.predicted && one.predicted->source == CostSource::spec;
   });
   if (point == points.end()) {
@@ -207,7 +203,7 @@ std::vector<std::string> nic_sentences(std::span<const AlgorithmNics> predicted)
   std::vector<std::string> sentences;
   for (const auto& [use, algorithms] : by_use) {
     const auto& [of, least, most] = use;
-    const bool beside_native = std::any_of(ranges.begin(), ranges.end(), [nics = of](const NicRange& range) {
+    const bool beside_native = std::ranges::any_of(ranges, [nics = of](const NicRange& range) {
       return range.algorithm == kNative && range.of == nics && range.least == nics;
     });
     sentences.push_back(fmt::format(
@@ -238,9 +234,8 @@ std::vector<std::string> policy_sentences(std::span<const Point> points) {
     if (!policies_differ(point)) {
       continue;
     }
-    const auto known =
-        std::find_if(differences.begin(), differences.end(),
-                     [&](const Difference& difference) { return is_about(difference, point); });
+    const auto known = std::ranges::find_if(
+        differences, [&](const Difference& difference) { return is_about(difference, point); });
     if (known != differences.end()) {
       known->last = std::max(known->last, point.key.bytes);
     } else {

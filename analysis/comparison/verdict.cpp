@@ -104,17 +104,14 @@ std::vector<LogPoint> curve_of(std::span<const Cell> cells, const AlgorithmPair&
 std::optional<AlgorithmPair> choose_pair(std::span<const Point> points) {
   std::vector<std::string> ours;
   for (const Point& point : points) {
-    if (point.key.algorithm != kNative &&
-        std::find(ours.begin(), ours.end(), point.key.algorithm) == ours.end()) {
+    if (point.key.algorithm != kNative && std::ranges::find(ours, point.key.algorithm) == ours.end()) {
       ours.push_back(point.key.algorithm);
     }
   }
   if (ours.size() < 2) {
     return std::nullopt;
   }
-  const auto has = [&](const char* algorithm) {
-    return std::find(ours.begin(), ours.end(), algorithm) != ours.end();
-  };
+  const auto has = [&](const char* algorithm) { return std::ranges::find(ours, algorithm) != ours.end(); };
   AlgorithmPair pair;
   pair.baseline = has("naive") ? "naive" : ours.front();
   if (pair.baseline != "ring" && has("ring")) {

@@ -124,9 +124,8 @@ std::string below(const Sizes& sizes, const AlgorithmPair& pair, const Compariso
   const auto last = side == Side::measured ? crossover.measured_bytes : crossover.predicted_bytes;
   /// How many of the sizes at which this one is faster say so clearly, or do not.
   const auto count_of_clear = [&](std::string_view winner, bool clear) {
-    return std::count_if(comparisons.begin(), comparisons.end(), [&](const auto& at) {
-      return at.second.winner == winner && at.second.clear == clear;
-    });
+    return std::ranges::count_if(
+        comparisons, [&](const auto& at) { return at.second.winner == winner && at.second.clear == clear; });
   };
   if (!count) {
     return "";
@@ -202,7 +201,7 @@ std::optional<std::string> better_than_the_pair(const AlgorithmPair& pair, const
 }
 
 bool is_fitted_to_nccl(const Cell& cell) {
-  return std::any_of(cell.points.begin(), cell.points.end(), [](const Point* point) {
+  return std::ranges::any_of(cell.points, [](const Point* point) {
     return point->key.algorithm == kNative && point->predicted &&
            point->predicted->fidelity == Fidelity::nccl;
   });

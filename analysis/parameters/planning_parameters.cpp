@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "scenario/yaml/yaml_tree.hpp"
 
 namespace ringside {
@@ -50,8 +48,7 @@ PlanningParameters parse_planning_parameters(const std::string& yaml, const std:
   for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
     parameters.values[i] = tree.at(kGuesses[i].first).number();
     if (!(parameters.values[i] > 0)) {
-      throw Error(ErrorKind::bad_input, fmt::format("{}: {} is {}, it must be above zero", origin,
-                                                    kGuesses[i].first, parameters.values[i]));
+      throw bad_input("{}: {} is {}, it must be above zero", origin, kGuesses[i].first, parameters.values[i]);
     }
   }
   return parameters;

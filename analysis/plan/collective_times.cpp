@@ -13,12 +13,6 @@ namespace {
 /// NCCL's large all_reduces within a node are rings or no better: a ring is the nearest schedule.
 constexpr std::string_view kStandIn = "ring";
 
-Interval<Seconds> interval_of(const Prediction& prediction) {
-  return {.low = prediction.low.value_or(prediction.seconds),
-          .typical = prediction.seconds,
-          .high = prediction.high.value_or(prediction.seconds)};
-}
-
 }  // namespace
 
 AllReduceTimes::AllReduceTimes(const Machine& machine, int ranks, const std::string& algorithm,
@@ -65,7 +59,7 @@ Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
     limit_ = prediction.limits.empty() ? std::string{} : limit_sentence(prediction.limits.front());
     nics_ = prediction.nics;
   }
-  return interval_of(prediction);
+  return prediction.interval();
 }
 
 /// The machine as one group sees it: within a node the node itself, across nodes its share of NICs.
@@ -122,7 +116,7 @@ const Interval<Seconds>& GroupTimes::time(Collective collective, int ranks, int 
     if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
       throw Error(ErrorKind::bad_input, unpredicted->reason);
     }
-    time = interval_of(std::get<Prediction>(outcome));
+    time = std::get<Prediction>(outcome).interval();
   }
   return known_.emplace(key, time).first->second;
 }

@@ -115,7 +115,7 @@ ComputeTime of_language_model(const Workload& workload, const GpuSheet& gpu) {
   const Seconds typical{seconds_of(work, gpu, precision, speed)};
   const double share = work.operations() / flop_rate(gpu, precision) / typical.value;
   return {
-      .per_sample = {.low = speed.time.low * typical, .typical = typical, .high = speed.time.high * typical},
+      .per_sample = speed.time * typical,
       .basis =
           at_shares(gpu, {.low = share / speed.time.high, .typical = share, .high = share / speed.time.low},
                     precision) +
@@ -150,9 +150,7 @@ ComputeTime as_published(const Workload& workload, ModelFamily family, const Gpu
   const Seconds typical = time_of_sample(workload.forward_flops * (1 + workload.backward_over_forward),
                                          activations_of(workload, family), precision, gpu, speed);
   const bool extrapolated = !is_published(family, gpu);
-  return {.per_sample = {.low = speed.time.low * typical,
-                         .typical = speed.time.typical * typical,
-                         .high = speed.time.high * typical},
+  return {.per_sample = speed.time * typical,
           .launches = launches_of(workload),
           .basis = fmt::format(
               "One {} trains as fast as published runs of {} models in {}, by its arithmetic rate and memory "

@@ -8,10 +8,6 @@
 namespace ringside {
 namespace {
 
-std::optional<GpuSheet> sheet_of(const Machine& machine) {
-  return machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
-}
-
 /// As the machine says it, else as the data sheet of its GPU.
 std::optional<int> generation_of(const IntraLink& intra, const std::optional<GpuSheet>& sheet) {
   if (intra.generation || !sheet) {
@@ -44,7 +40,7 @@ std::optional<BytesPerSecond> link_bandwidth(const Machine& machine) {
   if (intra.bandwidth || intra.kind == IntraKind::custom) {
     return intra.bandwidth;
   }
-  const auto sheet = sheet_of(machine);
+  const auto sheet = find_gpu_sheet(machine);
   const std::optional<int> generation = generation_of(intra, sheet);
   const auto known = sheet ? sheet->links : std::nullopt;
   const auto links = intra.kind == IntraKind::pcie ? 1 : intra.links_per_gpu ? intra.links_per_gpu : known;
@@ -69,7 +65,7 @@ std::string link_name(const Machine& machine) {
     return "link";
   }
   const IntraLink& intra = *machine.intra;
-  const int generation = generation_of(intra, sheet_of(machine)).value_or(0);
+  const int generation = generation_of(intra, find_gpu_sheet(machine)).value_or(0);
   switch (intra.kind) {
     case IntraKind::custom:
       return intra.shared ? "shared medium" : "link";

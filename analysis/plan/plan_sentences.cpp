@@ -1,6 +1,5 @@
 #include "analysis/plan/plan_sentences.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>

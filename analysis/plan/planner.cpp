@@ -93,7 +93,7 @@ Planner::Known& Planner::known(const Offer& offer) {
   if (found != last) {
     return *found->second;
   }
-  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  const auto sheet = find_gpu_sheet(machine);
   known_.push_back({.machine = std::move(machine),
                     .gpus = offer.gpus,
                     .sheet = sheet,

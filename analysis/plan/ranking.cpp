@@ -29,7 +29,7 @@ std::vector<PlannedStep> best_two(std::vector<PlannedStep> found) {
     const Layout& b = *other.layout;
     return a.style == b.style && a.tensor == b.tensor && a.pipeline == b.pipeline && a.expert == b.expert;
   };
-  const auto next = std::find_if_not(found.begin(), found.end(), same_cut);
+  const auto next = std::ranges::find_if_not(found, same_cut);
   std::vector<PlannedStep> two(found.begin(), found.begin() + (found.empty() ? 0 : 1));
   if (next != found.end()) {
     two.push_back(*next);
@@ -62,7 +62,7 @@ Interval<double> merit_of(const PlannedStep& step, bool by_cost) {
     return step.cost->amount;
   }
   if (step.run) {
-    return {.low = step.run->low.value, .typical = step.run->typical.value, .high = step.run->high.value};
+    return values_of(*step.run);
   }
   return {.low = 1 / step.speed.high, .typical = 1 / step.speed.typical, .high = 1 / step.speed.low};
 }
@@ -127,8 +127,7 @@ std::optional<TieBreaker> breaker_of(Planner& planner, const Ranked& ranked, boo
 }  // namespace
 
 bool Ranked::is_tied(std::size_t candidate) const {
-  return !tied.empty() &&
-         (recommended == candidate || std::find(tied.begin(), tied.end(), candidate) != tied.end());
+  return !tied.empty() && (recommended == candidate || std::ranges::find(tied, candidate) != tied.end());
 }
 
 Ranked steps_on(const Plan& plan, std::vector<Offer> offers, Planner& planner) {
@@ -179,7 +178,7 @@ void rank(Ranked& ranked) {
   std::ranges::stable_sort(ranked.order, {}, key);
   ranked.pareto =
       trains && !spread ? pareto_front(ranked.candidates) : std::vector<bool>(ranked.candidates.size());
-  const auto best = std::find_if(ranked.order.begin(), ranked.order.end(), [&](std::size_t index) {
+  const auto best = std::ranges::find_if(ranked.order, [&](std::size_t index) {
     const PlannedStep& step = ranked.candidates[index].step;
     return trains && meets(plan, step) && !step.extrapolated;
   });
@@ -195,8 +194,8 @@ void find_ties(Planner& planner, Ranked& ranked) {
   const bool by_cost = best.cost && !by_time(ranked.plan);
   const Interval<double> of_best = merit_of(best, by_cost);
   const auto is_tied = [&](std::size_t offer) {
-    return std::any_of(ranked.tied.begin(), ranked.tied.end(),
-                       [&](std::size_t index) { return ranked.candidates[index].offer == offer; });
+    return std::ranges::any_of(ranked.tied,
+                               [&](std::size_t index) { return ranked.candidates[index].offer == offer; });
   };
   for (const std::size_t index : ranked.order) {
     if (!is_compared(ranked, index, by_cost)) {

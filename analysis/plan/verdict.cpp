@@ -39,7 +39,7 @@ std::string unpriced_sentence(const Ranked& ranked, const std::vector<std::size_
   for (const std::size_t index : order) {
     const PlannedStep& step = ranked.candidates[index].step;
     const std::string& name = ranked.offer_of(index).name;
-    const bool again = step.layout && std::find(names.begin(), names.end(), name) != names.end();
+    const bool again = step.layout && std::ranges::find(names, name) != names.end();
     if (step.usable() && !step.cost && !again) {
       names.push_back(name);
     }
@@ -51,7 +51,7 @@ std::string unpriced_sentence(const Ranked& ranked, const std::vector<std::size_
 
 std::vector<std::size_t> order_of_offers(const Ranked& ranked) {
   std::vector<std::size_t> order = ranked.order;
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   return order;
 }
 
@@ -161,8 +161,8 @@ std::string breaker_sentence(const Ranked& ranked) {
 /// The best and those that tie with it.
 std::string tied_names(const Ranked& ranked) {
   std::vector<std::string> names = {ranked.offer_of(*ranked.recommended).name};
-  std::transform(ranked.tied.begin(), ranked.tied.end(), std::back_inserter(names),
-                 [&](std::size_t index) { return ranked.offer_of(index).name; });
+  std::ranges::transform(ranked.tied, std::back_inserter(names),
+                         [&](std::size_t index) { return ranked.offer_of(index).name; });
   return first_few(names, kMostNames + 1);
 }
 

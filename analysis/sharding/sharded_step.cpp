@@ -200,7 +200,7 @@ PlannedStep Planner::estimate(const Offer& offer, const Layout& layout, std::opt
   const Workload& workload = plan_.workload;
   PlannedStep step{.layout = layout};
   step.problem = offer.problem.empty() ? cannot_be_cut(*workload.transformer, layout, offer) : offer.problem;
-  const auto sheet = offer.machine.gpu ? find_gpu_sheet(offer.machine.gpu->model) : std::nullopt;
+  const auto sheet = find_gpu_sheet(offer.machine);
   if (step.problem.empty() && !sheet) {
     step.problem = "the catalogue does not know its GPU";
   }
@@ -262,15 +262,11 @@ void Planner::add_times(const Offer& offer, const GpuSheet& gpu, double of_repli
   const auto range = [&](double StepParts::*member) {
     return Interval<Seconds>{.low = {fast.*member}, .typical = {typical.*member}, .high = {slow.*member}};
   };
-  const auto around = [&](double seconds) {
-    return Interval<Seconds>{
-        .low = {speed.time.low * seconds}, .typical = {seconds}, .high = {speed.time.high * seconds}};
-  };
-  step.compute = around(typical.compute);
+  step.compute = speed.time * Seconds{typical.compute};
   step.communication = range(&StepParts::communication);
   step.exposed = range(&StepParts::exposed);
-  step.bubble = around(typical.bubble);
-  step.waiting = around(typical.waiting);
+  step.bubble = speed.time * Seconds{typical.bubble};
+  step.waiting = speed.time * Seconds{typical.waiting};
   // How fast GPUs compute and what communication costs are known from different sources: as in total_of().
   const auto end_at = [&](double time, const StepParts& parts) {
     return Seconds{typical.total() *

@@ -177,9 +177,9 @@ constexpr double kOptimizerTraffic = 28;
 
 /// One GPU's measured work: with all ways' adapters, as the only way; of several, without checkpointing.
 Layout measured_way(const Plan& plan, const Layout& way) {
-  const bool alike =
-      !plan.search && std::all_of(plan.sharding.begin(), plan.sharding.end(),
-                                  [&](const Layout& other) { return other.adapters == way.adapters; });
+  const bool alike = !plan.search && std::ranges::all_of(plan.sharding, [&](const Layout& other) {
+    return other.adapters == way.adapters;
+  });
   const bool only = !plan.search && plan.sharding.size() == 1;
   return {.adapters = alike ? way.adapters : Adapters::none,
           .rank = way.rank,

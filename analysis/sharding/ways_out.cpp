@@ -62,8 +62,7 @@ bool wants_layouts(const Ranked& ranked) {
   passes.accumulate = plan.synchronisation.accumulate;
   return plan.workload.transformer && !plan.shards() && plan.algorithm == kNative &&
          plan.synchronisation == passes &&
-         std::any_of(ranked.candidates.begin(), ranked.candidates.end(),
-                     [](const RankedStep& one) { return lacks_memory(one.step); });
+         std::ranges::any_of(ranked.candidates, [](const RankedStep& one) { return lacks_memory(one.step); });
 }
 
 std::string ways_out(const Ranked& ranked) {

@@ -13,6 +13,7 @@
 #include "cli/console.hpp"
 #include "cli/reports/check_report.hpp"
 #include "cli/reports/report.hpp"
+#include "common/mapped.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 
@@ -37,7 +38,7 @@ void print_assumptions(const std::vector<study::LogCheck>& checks) {
     }
   }
   for (const auto& [assumption, logs] : logs_of) {
-    print_line(fmt::format("{}: {}", count_of(logs.size(), "log"), assumption));
+    print_line("{}: {}", count_of(logs.size(), "log"), assumption);
   }
 }
 
@@ -68,13 +69,12 @@ void print_pairs_as_json(const PairOutliers& outliers) {
 
 void print_pairs(const PairOutliers& outliers) {
   for (const PairOutliers::Node& node : outliers.nodes) {
-    print_line(fmt::format("slow in each of its {} pairs: node {}, {} the bandwidth of pairs without it",
-                           node.pairs, node.name, factor_text(1 / node.slowdown)));
+    print_line("slow in each of its {} pairs: node {}, {} the bandwidth of pairs without it", node.pairs,
+               node.name, factor_text(1 / node.slowdown));
   }
   for (const PairOutliers::Pair& pair : outliers.pairs) {
-    print_line(
-        fmt::format("slow pair: {} and {}, {} the bandwidth of other pairs; neither is slow with others",
-                    pair.run.first, pair.run.second, factor_text(1 / pair.slowdown)));
+    print_line("slow pair: {} and {}, {} the bandwidth of other pairs; neither is slow with others",
+               pair.run.first, pair.run.second, factor_text(1 / pair.slowdown));
   }
 }
 
@@ -91,9 +91,8 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
     names.push_back(node);
   }
   if (names.size() > kMostMapRows) {
-    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-      return slowest.at(a) > slowest.at(b);
-    });
+    std::ranges::stable_sort(
+        names, [&](const std::string& a, const std::string& b) { return slowest.at(a) > slowest.at(b); });
     names.resize(kMostMapRows);
   }
   plots::LabelledMatrix matrix;
@@ -108,7 +107,7 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
   matrix.values.assign(names.size(),
                        std::vector<double>(names.size(), std::numeric_limits<double>::quiet_NaN()));
   const auto place_of = [&](const std::string& node) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), node) - names.begin());
+    return static_cast<std::size_t>(std::ranges::find(names, node) - names.begin());
   };
   for (const PairRun& run : runs) {
     const std::size_t first = place_of(run.first);
@@ -121,10 +120,8 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
 }
 
 plots::LabelledMatrix map_of(const std::vector<study::LogCheck>& checks) {
-  std::vector<const study::LogCheck*> shown;
-  for (const study::LogCheck& check : checks) {
-    shown.push_back(&check);
-  }
+  std::vector<const study::LogCheck*> shown =
+      mapped(checks, [](const study::LogCheck& check) { return &check; });
   const auto worst = [](const study::LogCheck* check) {
     double ratio = std::numeric_limits<double>::infinity();
     for (const BandVerdict& band : check->check.bands) {
@@ -134,8 +131,7 @@ plots::LabelledMatrix map_of(const std::vector<study::LogCheck>& checks) {
   };
   // The slowest are what one looks for.
   if (shown.size() > kMostMapRows) {
-    std::stable_sort(shown.begin(), shown.end(),
-                     [&](const auto* a, const auto* b) { return worst(a) < worst(b); });
+    std::ranges::stable_sort(shown, [&](const auto* a, const auto* b) { return worst(a) < worst(b); });
     shown.resize(kMostMapRows);
   }
   plots::LabelledMatrix matrix;
@@ -196,12 +192,12 @@ void print_checks(const std::vector<study::LogCheck>& checks, const std::vector<
   print_table({{"log", "machine", ">up to 64 KiB", ">up to 16 MiB", ">above", ">GB/s of expected",
                 "most likely cause"},
                rows});
-  print_line(fmt::format(
+  print_line(
       "\nmeasured / predicted bandwidth, above 1 is faster; ! slower than such machines are, ? "
       "faster than expected,\n"
       "h slow for a known reason, i incomplete, f failed; all_reduce unless another is named. {} of {} slow, "
       "{} not checked",
-      alarms, checks.size(), problems.size()));
+      alarms, checks.size(), problems.size());
   print_assumptions(checks);
   print_pairs(pair_outliers(study::pair_runs(checks)));
   for (const std::string& problem : problems) {

@@ -86,10 +86,9 @@ void print_live_row(const Point& point) {
   const std::string_view where = measured > predicted.high->value  ? "slower"
                                  : measured < predicted.low->value ? "faster"
                                                                    : "as expected";
-  print_line(fmt::format("{:>8}  {:>10}  {:8.2f} GB/s  expected {:.2f} to {:.2f}: {}",
-                         format(point.key.bytes), format(point.measured->seconds),
-                         gigabytes(point.key, point.measured->seconds), gigabytes(point.key, *predicted.high),
-                         gigabytes(point.key, *predicted.low), where));
+  print_line("{:>8}  {:>10}  {:8.2f} GB/s  expected {:.2f} to {:.2f}: {}", format(point.key.bytes),
+             format(point.measured->seconds), gigabytes(point.key, point.measured->seconds),
+             gigabytes(point.key, *predicted.high), gigabytes(point.key, *predicted.low), where);
 }
 
 void print_check(const study::LogCheck& check, const CommonOptions& common) {
@@ -152,10 +151,10 @@ void print_own_probes(const std::vector<Point>& points, Backend backend, const C
   if (common.format == OutputFormat::json) {
     return;
   }
-  print_line(fmt::format(
+  print_line(
       "Without NCCL there are no published machines to compare with (`ringside doctor` "
       "says what is missing).\nall_reduce of {} ranks over {}, beside what this machine's own probes expect:",
-      points.empty() ? 0 : points.front().key.ranks, name(backend)));
+      points.empty() ? 0 : points.front().key.ranks, name(backend));
   print_table({{"algorithm", ">size", ">measured", ">expected", "verdict"}, rows});
 }
 
@@ -176,8 +175,8 @@ bool print_gate(const Gate& gate, const std::vector<study::LogCheck>& checks, co
       const auto shown = [&](double value) {
         return gate.of_time ? format(Seconds{value}) : fmt::format("{:.2f} GB/s", value);
       };
-      print_line(fmt::format("{}: {} at {}, the bound is {}: {}", check.log, shown(outcome.measured),
-                             format(gate.bytes), shown(outcome.bound), right ? "passed" : "failed"));
+      print_line("{}: {} at {}, the bound is {}: {}", check.log, shown(outcome.measured), format(gate.bytes),
+                 shown(outcome.bound), right ? "passed" : "failed");
     }
   }
   return passed;

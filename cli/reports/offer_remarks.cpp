@@ -38,7 +38,7 @@ std::vector<SharedRemark> shared(const std::vector<Remark>& remarks) {
 std::vector<std::string> distinct(const std::vector<std::string>& sentences) {
   std::vector<std::string> kept;
   for (const std::string& sentence : sentences) {
-    if (std::find(kept.begin(), kept.end(), sentence) == kept.end()) {
+    if (std::ranges::find(kept, sentence) == kept.end()) {
       kept.push_back(sentence);
     }
   }
@@ -59,17 +59,17 @@ void print_block(std::string_view title, const std::vector<Remark>& remarks) {
       names.resize(kMostNames);
       names.push_back(fmt::format("{} more", more));
     }
-    print_line(fmt::format("  {} [{}]", remark.sentence, fmt::join(names, "; ")));
+    print_line("  {} [{}]", remark.sentence, fmt::join(names, "; "));
   }
 }
 
 void print_first(std::string_view title, const std::vector<std::string>& sentences, std::size_t most,
                  const std::string& file) {
   for (std::size_t i = 0; i < std::min(sentences.size(), most); ++i) {
-    print_line(fmt::format("{}: {}", title, sentences[i]));
+    print_line("{}: {}", title, sentences[i]);
   }
   if (sentences.size() > most) {
-    print_line(fmt::format("{}: {} more in {}", title, sentences.size() - most, file));
+    print_line("{}: {} more in {}", title, sentences.size() - most, file);
   }
 }
 

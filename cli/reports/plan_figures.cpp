@@ -12,10 +12,6 @@
 namespace ringside::cli {
 namespace {
 
-Interval<double> seconds_of(const Interval<Seconds>& range) {
-  return {.low = range.low.value, .typical = range.typical.value, .high = range.high.value};
-}
-
 plots::CostChart cost_chart(const study::PlanStudy& study) {
   constexpr std::size_t kMostPoints = 40;  // Among thousands the best tell enough.
   plots::CostChart chart;
@@ -29,7 +25,7 @@ plots::CostChart cost_chart(const study::PlanStudy& study) {
     const double steps = run_seconds(step) / step.total.typical.value;
     chart.currency = step.cost->currency;
     chart.points.push_back({.label = ranked.offer_of(index).name,
-                            .seconds = seconds_of(steps * step.total),
+                            .seconds = values_of(steps * step.total),
                             .cost = step.cost->amount,
                             .pareto = ranked.pareto[index],
                             .recommended = ranked.recommended == index && ranked.tied.empty(),
@@ -54,7 +50,7 @@ std::vector<plots::StepBar> bars_of(const study::PlanStudy& study) {
                     .hidden = step.hidden().value,
                     .exposed = step.exposed.value,
                     .waiting = step.waiting.value,
-                    .whole = seconds_of(all.total)});
+                    .whole = values_of(all.total)});
   }
   return bars;
 }

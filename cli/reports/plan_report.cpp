@@ -11,6 +11,7 @@
 #include "analysis/plan/verdict.hpp"
 #include "cli/reports/offer_remarks.hpp"
 #include "cli/reports/plan_tables.hpp"
+#include "common/mapped.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -118,12 +119,10 @@ std::vector<std::size_t> printed_of(const study::PlanStudy& study, std::size_t t
     return printed;
   }
   if (computes(study.ranked.plan.workload)) {
-    std::transform(study.shown.begin(), study.shown.end(), std::back_inserter(printed),
-                   [](const study::ShownOffer& shown) { return shown.candidate; });
-    return printed;
+    return mapped(study.shown, &study::ShownOffer::candidate);
   }
-  std::copy_if(study.ranked.order.begin(), study.ranked.order.end(), std::back_inserter(printed),
-               [&](std::size_t index) { return study.ranked.candidates[index].step.usable(); });
+  std::ranges::copy_if(study.ranked.order, std::back_inserter(printed),
+                       [&](std::size_t index) { return study.ranked.candidates[index].step.usable(); });
   return printed;
 }
 
@@ -141,7 +140,7 @@ void print_remedies(const study::PlanStudy& study) {
     const Offer& offer = study.ranked.offer_of(shown.candidate);
     const std::string fix = remedy(shown.thresholds, offer);
     if (study.ranked.candidates[shown.candidate].step.exposed_share.typical > kBottleneck && !fix.empty()) {
-      print_line(fmt::format("  {}: {}", offer.name, fix));
+      print_line("  {}: {}", offer.name, fix);
     }
   }
 }
@@ -165,11 +164,11 @@ void print_problems(const study::PlanStudy& study) {
   constexpr std::size_t kMostReasons = 4;
   const std::vector<SharedRemark> reasons = shared(problems_of(study.ranked));
   for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
-    print_line(fmt::format("not used: {}: {}", reasons[i].named(), reasons[i].sentence));
+    print_line("not used: {}: {}", reasons[i].named(), reasons[i].sentence);
   }
   if (reasons.size() > kMostReasons) {
-    print_line(fmt::format("not used: offers with {} more reasons are in {}", reasons.size() - kMostReasons,
-                           study.file.string()));
+    print_line("not used: offers with {} more reasons are in {}", reasons.size() - kMostReasons,
+               study.file.string());
   }
 }
 
@@ -183,10 +182,9 @@ void print_assumed(const std::vector<std::string>& assumptions, bool explained, 
 /// Four lines, each with the offers of which it is said.
 void print_shared(std::string_view title, const std::vector<Remark>& remarks, const std::string& file) {
   constexpr std::size_t kMost = 4;
-  std::vector<std::string> sentences;
-  for (const SharedRemark& remark : shared(remarks)) {
-    sentences.push_back(fmt::format("{}: {}", remark.named(), remark.sentence));
-  }
+  const std::vector<std::string> sentences = mapped(shared(remarks), [](const SharedRemark& remark) {
+    return fmt::format("{}: {}", remark.named(), remark.sentence);
+  });
   print_first(title, sentences, kMost, file);
 }
 
@@ -215,7 +213,7 @@ std::string legend_of(const Ranked& ranked) {
   if (ranked.recommended) {
     marks.emplace_back(ranked.tied.empty() ? "→ recommended" : "≈ tie");
   }
-  if (std::find(ranked.pareto.begin(), ranked.pareto.end(), true) != ranked.pareto.end()) {
+  if (std::ranges::find(ranked.pareto, true) != ranked.pareto.end()) {
     marks.emplace_back("• no offer is both cheaper and faster");
   }
   return fmt::format("{}", fmt::join(marks, "   "));
@@ -223,7 +221,7 @@ std::string legend_of(const Ranked& ranked) {
 
 void print_more(std::size_t shown, std::size_t all, const std::string& file) {
   if (shown < all) {
-    print_line(fmt::format("{} more are in {} (--top {} shows them)", all - shown, file, all));
+    print_line("{} more are in {} (--top {} shows them)", all - shown, file, all);
   }
 }
 
@@ -235,13 +233,13 @@ void print_buckets(const study::PlanStudy& study, const PlanView& view) {
     return;
   }
   print_table(plan_table(study, view.top));
-  const auto usable = std::count_if(ranked.candidates.begin(), ranked.candidates.end(),
-                                    [](const RankedStep& one) { return one.step.usable(); });
+  const auto usable =
+      std::ranges::count_if(ranked.candidates, [](const RankedStep& one) { return one.step.usable(); });
   print_more(view.top, static_cast<std::size_t>(usable), study.file.string());
   print_line(legend_of(ranked));
-  print_line(fmt::format(
+  print_line(
       "lost: share of a step, to synchronising {}; ring, naive: our own algorithms, all in one message",
-      model_size(gradient_bytes(ranked.plan.workload))));
+      model_size(gradient_bytes(ranked.plan.workload)));
   print_problems(study);
   print_line();
   print_lines(verdict(ranked));
@@ -297,8 +295,7 @@ void print_layouts(const study::PlanStudy& study, const PlanView& view) {
   print_lines(verdict(ranked));
   print_lines(next_steps(ranked));
   const auto adapters = [](const RankedStep& one) { return one.step.layout->adapters != Adapters::none; };
-  if (std::any_of(ranked.candidates.begin(), ranked.candidates.end(), adapters) &&
-      !std::all_of(ranked.candidates.begin(), ranked.candidates.end(), adapters)) {
+  if (std::ranges::any_of(ranked.candidates, adapters) && !std::ranges::all_of(ranked.candidates, adapters)) {
     print_line(
         "lora and qlora train small matrices beside frozen weights: the same tokens teach the model less.");
   }
@@ -330,9 +327,9 @@ void print_where(const study::PlanStudy& study, bool written, const std::vector<
     for (const std::string& listing : listings) {
       command += fmt::format(" --offers {}", for_a_shell(listing));
     }
-    print_line(fmt::format("the same from a file: {}", command));
+    print_line("the same from a file: {}", command);
   }
-  print_line(fmt::format("results: {}", study.file.string()));
+  print_line("results: {}", study.file.string());
 }
 
 }  // namespace ringside::cli

@@ -8,6 +8,7 @@
 #include "analysis/plan/links.hpp"
 #include "analysis/plan/plan_sentences.hpp"
 #include "cli/console.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 
@@ -27,11 +28,9 @@ struct OfferRow {
 using OfferColumn = Column<OfferRow>;
 
 std::vector<OfferRow> shown_rows(const study::PlanStudy& study) {
-  std::vector<OfferRow> rows;
-  for (const study::ShownOffer& shown : study.shown) {
-    rows.push_back({&study.ranked, shown.candidate, &shown});
-  }
-  return rows;
+  return mapped(study.shown, [&](const study::ShownOffer& shown) {
+    return OfferRow{&study.ranked, shown.candidate, &shown};
+  });
 }
 
 /// Whether the length of the run is known.
@@ -172,10 +171,9 @@ TextTable gradients_table(const study::PlanStudy& study) {
 }
 
 TextTable layouts_table(const study::PlanStudy& study, std::size_t top) {
-  std::vector<OfferRow> rows;
-  for (const std::size_t index : study.ranked.order) {
-    rows.push_back({&study.ranked, index});
-  }
+  std::vector<OfferRow> rows = mapped(study.ranked.order, [&](std::size_t index) {
+    return OfferRow{&study.ranked, index};
+  });
   constexpr const char* kUnit = "1 B tokens";
   const std::string currency = currency_header(rows, kUnit);
   OfferColumn run = run_column(rows, kUnit);

@@ -49,7 +49,7 @@ std::vector<Column<ComparisonRow>> columns_of(const std::vector<Point>& points, 
   const bool narrow = layout == ComparisonLayout::narrow;
   const bool page = layout == ComparisonLayout::page;
   using Row = ComparisonRow;
-  const auto any = [&](auto property) { return std::any_of(points.begin(), points.end(), property); };
+  const auto any = [&](auto property) { return std::ranges::any_of(points, property); };
   const bool predicted = any([](const Point& point) { return point.predicted.has_value(); });
   const bool measured = any([](const Point& point) { return point.measured.has_value(); });
   const bool native = any([](const Point& point) { return point.key.algorithm == kNative; });
@@ -93,9 +93,8 @@ TextTable comparison_table(const std::vector<Point>& points, ComparisonLayout la
     result.header.push_back(column.header);
   }
   const std::vector<ComparisonRow> rows = comparison(points);
-  const bool groups =
-      layout != ComparisonLayout::page &&
-      !std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) { return row.first_of_group; });
+  const bool groups = layout != ComparisonLayout::page &&
+                      !std::ranges::all_of(rows, [](const ComparisonRow& row) { return row.first_of_group; });
   for (const ComparisonRow& row : rows) {
     if (row.first_of_group && !result.rows.empty() && groups) {
       result.rows.emplace_back(columns.size());
@@ -131,8 +130,8 @@ TextTable winner_table(const std::vector<Verdict>& verdicts) {
       {">ranks", [](const Verdict& verdict) { return std::to_string(verdict.ranks); }},
       {">size", [](const Verdict& verdict) { return format(verdict.bytes); }}};
   const auto add_side = [&](std::string_view side, auto winner, auto speedup) {
-    if (std::none_of(verdicts.begin(), verdicts.end(),
-                     [&](const Verdict& verdict) { return (verdict.*speedup).has_value(); })) {
+    if (std::ranges::none_of(verdicts,
+                             [&](const Verdict& verdict) { return (verdict.*speedup).has_value(); })) {
       return;
     }
     columns.push_back({fmt::format("{} winner", side), [=](const Verdict& verdict) {

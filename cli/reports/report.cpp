@@ -52,8 +52,8 @@ std::vector<Point> points_of_a_screen(const std::vector<Point>& points) {
   };
   for (int last = 3;; --last) {
     std::vector<Point> shown;
-    std::copy_if(points.begin(), points.end(), std::back_inserter(shown),
-                 [&](const Point& point) { return rank_of(point) <= last; });
+    std::ranges::copy_if(points, std::back_inserter(shown),
+                         [&](const Point& point) { return rank_of(point) <= last; });
     if (comparison_table(shown, ComparisonLayout::wide).rows.size() <= kScreen || last == 0) {
       return shown;
     }
@@ -65,8 +65,8 @@ void print_comparison(const std::vector<Point>& points) {
   if (!fits_terminal(shown)) {
     shown = comparison_table(points, ComparisonLayout::narrow);
   }
-  const bool native = std::any_of(points.begin(), points.end(),
-                                  [](const Point& point) { return point.key.algorithm == kNative; });
+  const bool native =
+      std::ranges::any_of(points, [](const Point& point) { return point.key.algorithm == kNative; });
   print_table(std::move(shown), native ? "fastest of ours" : "fastest");
 }
 
@@ -146,7 +146,7 @@ void print_points(const study::PointStudy& study, const CommonOptions& common, b
   print_comparison(shown);
   if (shown.size() < study.points.size()) {
     print_line();
-    print_line(fmt::format("{} of {} rows; --explain shows all", shown.size(), study.points.size()));
+    print_line("{} of {} rows; --explain shows all", shown.size(), study.points.size());
   } else {
     print_accuracy(study.conclusions.accuracy);
   }
@@ -157,7 +157,7 @@ void print_points(const study::PointStudy& study, const CommonOptions& common, b
   print_lines(next);
   if (!study.unwritable) {
     print_line();
-    print_line(fmt::format("results: {}", study.file.string()));
+    print_line("results: {}", study.file.string());
   }
 }
 

@@ -1,6 +1,7 @@
 #include "cli/reports/show_machine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 #include "cli/console.hpp"
 #include "cli/reports/report.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "plots/charts/charts.hpp"
 #include "sim/topology/description.hpp"
 #include "sim/topology/network.hpp"
@@ -43,41 +44,27 @@ std::string crossed(const RingHop& hop) {
   return parts.empty() ? "a private link" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Links of a kind, as the legend of a picture calls them.
+/// Links of a kind, as the legend of a picture calls them; empty where it says their rate alone.
 std::string_view words_of(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::gpu_to_gpu:
-      return "GPU to GPU";
-    case LinkKind::gpu_up:
-    case LinkKind::gpu_down:
-      return "GPU to switch";
-    case LinkKind::pcie_up:
-    case LinkKind::pcie_down:
-      return "PCIe slot";
-    case LinkKind::pcie_switch_up:
-    case LinkKind::pcie_switch_down:
-      return "PCIe switch's uplink";
-    case LinkKind::staging:
-      return "staging";
-    case LinkKind::host_bridge:
-      return "host bridge";
-    case LinkKind::host_memory:
-      return "host memory";
-    case LinkKind::inter_socket:
-      return "socket to socket";
-    case LinkKind::nic_out:
-    case LinkKind::nic_in:
-      return "NIC";
-    case LinkKind::fabric_out:
-    case LinkKind::fabric_in:
-      return "part of the fabric";
-    case LinkKind::switch_to_switch:
-      return "switch to switch";
-    case LinkKind::medium:
-    case LinkKind::other:
-      break;
-  }
-  return "";
+  using enum LinkKind;
+  constexpr auto kWords = std::to_array<Spelling<LinkKind>>({{gpu_to_gpu, "GPU to GPU"},
+                                                             {gpu_up, "GPU to switch"},
+                                                             {gpu_down, "GPU to switch"},
+                                                             {pcie_up, "PCIe slot"},
+                                                             {pcie_down, "PCIe slot"},
+                                                             {pcie_switch_up, "PCIe switch's uplink"},
+                                                             {pcie_switch_down, "PCIe switch's uplink"},
+                                                             {staging, "staging"},
+                                                             {host_bridge, "host bridge"},
+                                                             {host_memory, "host memory"},
+                                                             {inter_socket, "socket to socket"},
+                                                             {nic_out, "NIC"},
+                                                             {nic_in, "NIC"},
+                                                             {fabric_out, "part of the fabric"},
+                                                             {fabric_in, "part of the fabric"},
+                                                             {switch_to_switch, "switch to switch"}});
+  const auto* const found = std::ranges::find(kWords, kind, &Spelling<LinkKind>::first);
+  return found == kWords.end() ? std::string_view() : found->second;
 }
 
 std::string text_of(const DrawnEdge& edge) {
@@ -95,10 +82,7 @@ void add_medium(const DrawnEdge& edge, plots::TopologyNode& node) {
 }
 
 plots::TopologyGraph graph_of(const TopologyDescription& description) {
-  const int top =
-      std::max_element(description.vertices.begin(), description.vertices.end(),
-                       [](const DrawnVertex& a, const DrawnVertex& b) { return a.level < b.level; })
-          ->level;
+  const int top = std::ranges::max_element(description.vertices, {}, &DrawnVertex::level)->level;
   plots::TopologyGraph graph;
   for (std::size_t i = 0; i < description.vertices.size(); ++i) {
     const DrawnVertex& vertex = description.vertices[i];
@@ -124,9 +108,7 @@ plots::TopologyGraph graph_of(const TopologyDescription& description) {
 }
 
 BytesPerSecond slowest_hop(const TopologyDescription& description) {
-  return std::min_element(description.ring.begin(), description.ring.end(),
-                          [](const RingHop& a, const RingHop& b) { return a.with_ring < b.with_ring; })
-      ->with_ring;
+  return std::ranges::min_element(description.ring, {}, &RingHop::with_ring)->with_ring;
 }
 
 /// What gives the slowest hop of the ring so little, which the picture marks.
@@ -174,19 +156,18 @@ void show_machine(const std::filesystem::path& file, int num_ranks, bool draw, c
   const Machine machine = study::read_machine(file, "show machine");
   const int ranks = num_ranks > 0 ? num_ranks : machine.gpus_per_node.value_or(kDefaultRanks) * machine.nodes;
   if (ranks > kMaxListedRanks) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("show machine: {} ranks are too many to list; --ranks takes up to {}", ranks,
-                            kMaxListedRanks));
+    throw bad_input("show machine: {} ranks are too many to list; --ranks takes up to {}", ranks,
+                    kMaxListedRanks);
   }
   const Network network = build_network(machine, ranks);
   const TopologyDescription description = describe(network);
   if (common.format == OutputFormat::json) {
     print_hops_as_json(description);
   } else {
-    print_line(fmt::format("{}: {} ranks", machine.name, ranks));
+    print_line("{}: {} ranks", machine.name, ranks);
     if (!network.order.empty()) {
-      print_line(fmt::format("ring order{}: {}", machine.ring_order ? " (forced by ring_order)" : "",
-                             fmt::join(network.order, " → ")));
+      print_line("ring order{}: {}", machine.ring_order ? " (forced by ring_order)" : "",
+                 fmt::join(network.order, " → "));
     }
     print_line();
     print_hops(description);

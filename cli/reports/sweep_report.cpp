@@ -12,6 +12,7 @@
 #include "cli/reports/offer_remarks.hpp"
 #include "cli/reports/plan_report.hpp"
 #include "cli/reports/report.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
@@ -21,9 +22,8 @@ namespace ringside::cli {
 namespace {
 
 std::string time_of(const study::SweepCell& cell, const std::string& algorithm) {
-  const auto point = std::find_if(cell.points.begin(), cell.points.end(), [&](const Point& candidate) {
-    return candidate.key.algorithm == algorithm;
-  });
+  const auto point = std::ranges::find_if(
+      cell.points, [&](const Point& candidate) { return candidate.key.algorithm == algorithm; });
   return point != cell.points.end() && point->predicted ? format(point->predicted->seconds)
                                                         : std::string(kAbsent);
 }
@@ -117,8 +117,8 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   const std::vector<Cell> shown = study::shown_cells(sweep);
   print_table(table_of(columns, shown));
   if (shown.size() < sweep.cells.size()) {
-    print_line(fmt::format("{} of {} rows: the first, the last and where the winner changes", shown.size(),
-                           sweep.cells.size()));
+    print_line("{} of {} rows: the first, the last and where the winner changes", shown.size(),
+               sweep.cells.size());
   }
   if (!sweep.sentences.empty()) {
     print_line();
@@ -126,7 +126,7 @@ void print_sweep(const study::SweepStudy& sweep, const CommonOptions& common) {
   print_lines(sweep.sentences);
   if (!sweep.file.empty()) {
     print_line();
-    print_line(fmt::format("results: {}", sweep.file.string()));
+    print_line("results: {}", sweep.file.string());
   }
 }
 
@@ -172,7 +172,7 @@ void draw_sweep(const study::SweepStudy& sweep, const CommonOptions& common, Pro
       texts.push_back(!winner                   ? ""
                       : tied || !winner->margin ? names_of(*winner)
                                                 : fmt::format("{} {}", name, factor_text(*winner->margin)));
-      const auto found = std::find(algorithms.begin(), algorithms.end(), name);
+      const auto found = std::ranges::find(algorithms, name);
       row.push_back(found == algorithms.end() ? std::numeric_limits<double>::quiet_NaN()
                                               : static_cast<double>(found - algorithms.begin()));
     }
@@ -185,17 +185,15 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     print_json(sweep);
     return;
   }
-  std::vector<std::string> header;
-  for (const study::Sweep& one : sweep.sweeps) {
-    header.push_back(">" + one.key);
-  }
+  std::vector<std::string> header =
+      mapped(sweep.sweeps, [](const study::Sweep& one) { return ">" + one.key; });
   const std::vector<std::string> cells =
       sweep.shards ? std::vector<std::string>{"best offer", "way", ">step", ">exposed", ">tokens/s"}
                    : std::vector<std::string>{"best offer", ">step", ">exposed", ">efficiency", ">samples/s"};
   header.insert(header.end(), cells.begin(), cells.end());
   const auto of_run = [&](const char* what) {
-    const bool run = std::any_of(sweep.rows.begin(), sweep.rows.end(),
-                                 [](const study::PlanSweepRow& row) { return row.best.run.has_value(); });
+    const bool run = std::ranges::any_of(
+        sweep.rows, [](const study::PlanSweepRow& row) { return row.best.run.has_value(); });
     return fmt::format("{}{}", what, run ? "" : sweep.shards ? " of 1 G tokens" : " of 1 M samples");
   };
   header.push_back(of_run(">time"));
@@ -215,8 +213,9 @@ void print_plan_sweep(const study::PlanSweep& sweep, const CommonOptions& common
     add_remarks(row.best.name, row.idle_nics, notes);
   }
   print_table({header, rows});
-  if (std::any_of(sweep.sweeps.begin(), sweep.sweeps.end(),
-                  [](const study::Sweep& one) { return one.key == "nodes" || one.key == "gpus_per_node"; })) {
+  if (std::ranges::any_of(sweep.sweeps, [](const study::Sweep& one) {
+        return one.key == "nodes" || one.key == "gpus_per_node";
+      })) {
     print_line("other machine sizes are rented as whole machines, at the same price per GPU");
   }
   print_block("in brackets: not recommended", none);

@@ -11,7 +11,7 @@
 #include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/show_machine.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "plots/charts/charts.hpp"
 #include "results/codec/field_table.hpp"
 #include "scenario/scenario.hpp"
@@ -44,10 +44,8 @@ struct ShowFlags {
 const Algorithm& algorithm_named(Collective collective, const std::string& text) {
   const Algorithm* algorithm = find_algorithm(collective, text);
   if (text == kNative) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("native is whatever the backend's own {} does; there is no schedule of it to show",
-                    name(collective)));
+    throw bad_input("native is whatever the backend's own {} does; there is no schedule of it to show",
+                    name(collective));
   }
   if (algorithm == nullptr) {
     std::vector<std::string> known = algorithm_names(collective);
@@ -192,10 +190,10 @@ RunRounds run_of(const Schedule& schedule, Bytes message, const RankSiteRow& sit
   const ExecutionPolicy policy = policy_for(schedule, size, site.rules);
   const std::int64_t rounds = Execution(schedule, size, DataType::float32, policy).num_rounds();
   if (rounds > kMaxRunRounds / schedule.num_ranks()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("show {} --on {}: {} rounds on {} ranks are too many to show; take fewer ranks "
-                            "or a smaller --size",
-                            schedule.algorithm().name, site.name, rounds, schedule.num_ranks()));
+    throw bad_input(
+        "show {} --on {}: {} rounds on {} ranks are too many to show; take fewer ranks "
+        "or a smaller --size",
+        schedule.algorithm().name, site.name, rounds, schedule.num_ranks());
   }
   const auto elements = size.value / static_cast<std::int64_t>(size_of(DataType::float32));
   return {schedule, {.num_elements = elements, .dtype = DataType::float32}, policy};
@@ -268,12 +266,12 @@ std::string what_chunks_are(const Schedule& schedule) {
 void print_text(const Shown& shown) {
   const Schedule& schedule = shown.schedule;
   const Algorithm& algorithm = schedule.algorithm();
-  print_line(fmt::format("{} {} on {} ranks: {}", algorithm.name, name(algorithm.collective),
-                         schedule.num_ranks(), algorithm.summary));
+  print_line("{} {} on {} ranks: {}", algorithm.name, name(algorithm.collective), schedule.num_ranks(),
+             algorithm.summary);
   print_line(what_chunks_are(schedule));
   if (shown.run) {
-    print_line(fmt::format("ranks on {} run {} with {}", shown.site->name, format(*shown.size),
-                           describe(shown.run->execution().policy())));
+    print_line("ranks on {} run {} with {}", shown.site->name, format(*shown.size),
+               describe(shown.run->execution().policy()));
   }
   print_line();
   if (shown.run) {

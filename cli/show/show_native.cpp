@@ -4,13 +4,12 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "sim/mpi/rules.hpp"
 
@@ -26,11 +25,10 @@ struct Flags {
 std::string library_named(const Flags& flags) {
   const RegisteredBackend& row = registered(flags.backend.value_or(Backend::automatic));
   if (row.software == nullptr) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("native is whatever {}'s own {} does; there is no schedule of it to show (rules of MPI "
-                    "libraries: --backend mpi)",
-                    name(row.backend), name(flags.call.collective)));
+    throw bad_input(
+        "native is whatever {}'s own {} does; there is no schedule of it to show (rules of MPI "
+        "libraries: --backend mpi)",
+        name(row.backend), name(flags.call.collective));
   }
   if (!flags.library.empty()) {
     return flags.library;
@@ -59,8 +57,8 @@ void show_native(Flags flags, const CommonOptions& common) {
     rows.push_back({format(from), algorithm, predicted_as.empty() ? "itself" : predicted_as});
   }
   if (common.format == OutputFormat::table) {
-    print_line(fmt::format("{}'s own {} on {} ranks, by its source (nothing forced):\n", library,
-                           name(call.collective), call.ranks));
+    print_line("{}'s own {} on {} ranks, by its source (nothing forced):\n", library, name(call.collective),
+               call.ranks);
     print_table({{">from", "it runs", "predicted as"}, rows});
   }
 }

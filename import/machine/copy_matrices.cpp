@@ -12,7 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "import/parts.hpp"
 
 namespace ringside {
@@ -195,10 +196,8 @@ CopyMatrices read_copy_matrices(std::string_view text, const std::string& name) 
   each_line_of(text, [&](std::size_t number, std::string_view line) { reader.read(number, line); });
   std::erase_if(reader.result.matrices, [](const CopyMatrix& matrix) { return matrix.rows.empty(); });
   if (reader.result.matrices.empty()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{}: holds no row of a matrix of p2pBandwidthLatencyTest or nvbandwidth; was it cut?",
-                    name));
+    throw bad_input("{}: holds no row of a matrix of p2pBandwidthLatencyTest or nvbandwidth; was it cut?",
+                    name);
   }
   for (const CopyMatrix& matrix : reader.result.matrices) {
     const bool square = contains(matrix.title, "P2P=");
@@ -216,11 +215,8 @@ std::optional<PairRates> pair_rates(const CopyMatrices& copies) {
   if (pairs.empty()) {
     return std::nullopt;
   }
-  std::vector<double> rates;
-  for (const CopyPair& pair : pairs) {
-    rates.push_back(pair.bandwidth);
-  }
-  std::sort(rates.begin(), rates.end());
+  std::vector<double> rates = mapped(pairs, &CopyPair::bandwidth);
+  std::ranges::sort(rates);
   const double median = rates[rates.size() / 2];
   PairRates result{.matrix = matrix, .rate = {.low = rates.front(), .typical = median, .high = rates.back()}};
   for (const CopyPair& pair : pairs) {
@@ -239,10 +235,9 @@ std::vector<CopyPair> copy_pairs(const CopyMatrices& copies) {
   }
   const std::string state = contains(matrix->title, "P2P=Disabled") ? "P2P=Disabled" : "P2P=Enabled";
   const auto titled = [&](const std::string& start, bool of_p2p) -> const CopyMatrix* {
-    const auto found =
-        std::find_if(copies.matrices.begin(), copies.matrices.end(), [&](const CopyMatrix& one) {
-          return one.title.starts_with(start) && contains(one.title, "P2P=") == of_p2p;
-        });
+    const auto found = std::ranges::find_if(copies.matrices, [&](const CopyMatrix& one) {
+      return one.title.starts_with(start) && contains(one.title, "P2P=") == of_p2p;
+    });
     return found == copies.matrices.end() ? nullptr : &*found;
   };
   // p2pBandwidthLatencyTest adds both directions up, nvbandwidth shows one of them first.
@@ -261,7 +256,7 @@ std::vector<CopyPair> copy_pairs(const CopyMatrices& copies) {
     pair.both_ways = sums != nullptr ? beside(sums, kGiga / 2) : beside(each, kGiga);
     pair.latency = beside(latencies, kMicro);
   }
-  std::stable_sort(pairs.begin(), pairs.end(), [](const CopyPair& a, const CopyPair& b) {
+  std::ranges::stable_sort(pairs, [](const CopyPair& a, const CopyPair& b) {
     return std::pair(a.from, a.to) < std::pair(b.from, b.to);
   });
   return pairs;

@@ -144,7 +144,7 @@ std::vector<std::string> addresses_above(const fs::path& at) {
     const std::string name = part.string();
     if (name.starts_with("pci")) {
       above.clear();
-    } else if (std::count(name.begin(), name.end(), ':') == 2) {
+    } else if (std::ranges::count(name, ':') == 2) {
       above.push_back(name);
     }
   }
@@ -258,7 +258,7 @@ PciTopology pci_topology_of_sysfs(const fs::path& system, const std::string& cpu
   for (const auto& entry : fs::directory_iterator(system / "bus/pci/devices", error)) {
     links.push_back(entry.path());
   }
-  std::sort(links.begin(), links.end());
+  std::ranges::sort(links);
   for (const fs::path& link : links) {
     const fs::path at = fs::canonical(link, error);
     PciDevice device{.above = addresses_above(at),

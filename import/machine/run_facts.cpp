@@ -26,7 +26,7 @@ bool is_of_setting(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= 
 
 void RunFactsReader::read_rank(std::string_view line) {
   const auto words = words_of(line);
-  const auto rank = std::find(words.begin(), words.end(), "Rank");
+  const auto rank = std::ranges::find(words, "Rank");
   const auto on = std::find(rank, words.end(), "on");
   const auto pid = std::find(rank, words.end(), "Pid");
   if (rank == words.end() || on == words.end() || on + 1 == words.end()) {
@@ -109,8 +109,7 @@ void RunFactsReader::read_settings(std::size_t number, std::string_view line) {
   // `-x NCCL_ALGO=Ring`, `NCCL_ALGO=Ring ./all_reduce_perf`, `export NCCL_ALGO=Ring`
   for (std::size_t at = line.find("NCCL_"); at != std::string_view::npos; at = line.find("NCCL_", at + 1)) {
     const std::string_view rest = line.substr(at);
-    const auto end =
-        static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_of_setting) - rest.begin());
+    const auto end = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_of_setting) - rest.begin());
     if (end >= rest.size() || rest[end] != '=' || (at > 0 && is_of_setting(line[at - 1]))) {
       continue;
     }

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 
@@ -26,7 +26,7 @@ namespace ringside {
 namespace {
 
 [[noreturn]] void reject_xml(const std::string& name, std::size_t line, const std::string& problem) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}", name, line, problem));
+  throw bad_input("{}:{}: {}", name, line, problem);
 }
 
 /// What an element means for those inside.
@@ -162,8 +162,8 @@ IntraLink cabled(const TopologyXml& xml, const std::string& name) {
 IntraLink slots(const TopologyXml& xml) {
   IntraLink intra{.kind = IntraKind::pcie};
   const auto alike = [&](auto value) {
-    return std::all_of(xml.gpus.begin(), xml.gpus.end(),
-                       [&](const TopologyXml::Gpu& gpu) { return value(gpu) == value(xml.gpus.front()); });
+    return std::ranges::all_of(
+        xml.gpus, [&](const TopologyXml::Gpu& gpu) { return value(gpu) == value(xml.gpus.front()); });
   };
   if (alike([](const TopologyXml::Gpu& gpu) { return gpu.link_speed; })) {
     intra.generation = pcie_generation(xml.gpus.front().link_speed);
@@ -182,7 +182,7 @@ IntraLink slots(const TopologyXml& xml) {
   }
   const int first = on_switch.begin()->second;
   if (!on_switch.contains(-1) && first > 1 &&
-      std::all_of(on_switch.begin(), on_switch.end(), [&](const auto& of) { return of.second == first; })) {
+      std::ranges::all_of(on_switch, [&](const auto& of) { return of.second == first; })) {
     intra.gpus_per_switch = first;
   }
   return intra;
@@ -213,7 +213,7 @@ void describe_network(const TopologyXml& xml, TopologyMachine& result) {
     return;
   }
   const TopologyXml::Net& first = xml.nets.front();
-  const bool alike = std::all_of(xml.nets.begin(), xml.nets.end(), [&](const TopologyXml::Net& net) {
+  const bool alike = std::ranges::all_of(xml.nets, [&](const TopologyXml::Net& net) {
     return net.speed_mbps == first.speed_mbps && network_of(net) == network_of(first);
   });
   const auto kind = network_of(first);
@@ -250,7 +250,7 @@ TopologyXml read_topology_xml(std::string_view text, const std::string& name) {
       text.data(), text.size(), pugi::parse_minimal | pugi::parse_fragment, pugi::encoding_utf8);
   if (!parsed) {
     const std::string_view before = text.substr(0, static_cast<std::size_t>(parsed.offset));
-    const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n') + 1);
+    const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n') + 1);
     reject_xml(name, line, fmt::format("no XML from here on ({}); was it cut?", parsed.description()));
   }
   XmlReader reader;

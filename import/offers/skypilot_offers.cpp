@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "import/offer_listing.hpp"
@@ -42,8 +42,7 @@ std::optional<double> amount_of(const std::string& cell) {
 std::vector<VmRow> rows_of(const CsvTable& table, const std::string& origin) {
   for (const char* name : {"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region"}) {
     if (!table.column(name)) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}:1: has no column {}, which vms.csv of every cloud has", origin, name));
+      throw bad_input("{}:1: has no column {}, which vms.csv of every cloud has", origin, name);
     }
   }
   std::map<std::string_view, std::size_t> columns;
@@ -343,10 +342,10 @@ OfferListing read_skypilot_offers(std::string_view text, const std::string& orig
                               .problem = why_ragged(table, row)});
   }
   if (listing.offers.empty()) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: lists no instance with GPUs", origin));
+    throw bad_input("{}: lists no instance with GPUs", origin);
   }
-  const auto understood = std::count_if(listing.offers.begin(), listing.offers.end(),
-                                        [](const Offer& offer) { return offer.problem.empty(); });
+  const auto understood =
+      std::ranges::count_if(listing.offers, [](const Offer& offer) { return offer.problem.empty(); });
   listing.notes.push_back(summary_of(origin, listing.rows, static_cast<std::size_t>(understood)));
   return listing;
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "import/offer_listing.hpp"
 #include "import/offer_machine.hpp"
@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::string_view kNotRentable = "it cannot be rented at the moment, as its listing says";
 
 [[noreturn]] void reject_listing(const std::string& origin, const std::string& what) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", origin, what));
+  throw bad_input("{}: {}", origin, what);
 }
 
 /// One offer of the listing. Numbers may be null, absent, or whole numbers written as fractions.
@@ -34,15 +34,12 @@ class ListedOffer {
       return std::nullopt;
     }
     if (!found->is_number()) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{} is {} instead of a number", key, found->dump().substr(0, 40)));
+      throw bad_input("{} is {} instead of a number", key, found->dump().substr(0, 40));
     }
     const auto value = found->get<double>();
     constexpr double kMost = 1e15;
     if (value < 0 || value > kMost) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format("{} is {}: {:g}", key, value < 0 ? "negative" : "larger than any there is", value));
+      throw bad_input("{} is {}: {:g}", key, value < 0 ? "negative" : "larger than any there is", value);
     }
     return value;
   }
@@ -50,7 +47,7 @@ class ListedOffer {
   double required(const char* key) const {
     const auto value = number(key);
     if (!value) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} is missing", key));
+      throw bad_input("{} is missing", key);
     }
     return *value;
   }
@@ -67,8 +64,7 @@ class ListedOffer {
       return std::nullopt;
     }
     if (!found->is_boolean()) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{} is {} instead of true or false", key, found->dump().substr(0, 40)));
+      throw bad_input("{} is {} instead of true or false", key, found->dump().substr(0, 40));
     }
     return found->get<bool>();
   }
@@ -87,7 +83,7 @@ class ListedOffer {
 int whole(double value, const char* key) {
   constexpr double kMostGpus = 1024;
   if (value != std::round(value) || value < 1 || value > kMostGpus) {
-    throw Error(ErrorKind::bad_input, fmt::format("{} is {:g}, which is no number of GPUs", key, value));
+    throw bad_input("{} is {:g}, which is no number of GPUs", key, value);
   }
   return static_cast<int>(value);
 }
@@ -112,13 +108,13 @@ ListedGpus listed_gpus(const ListedOffer& listed) {
   ListedGpus gpus;
   gpus.name = listed.text("gpu_name");
   if (gpus.name.empty()) {
-    throw Error(ErrorKind::bad_input, "gpu_name is missing");
+    throw bad_input("gpu_name is missing");
   }
   gpus.rented = whole(listed.required("num_gpus"), "num_gpus");
   const double share = listed.number("gpu_frac").value_or(1);
   constexpr double kMostInMachine = 1024;
   if (!(share * kMostInMachine >= gpus.rented) || share > 1) {
-    throw Error(ErrorKind::bad_input, fmt::format("gpu_frac is {:g}, which is no share of a machine", share));
+    throw bad_input("gpu_frac is {:g}, which is no share of a machine", share);
   }
   gpus.in_machine = std::max(gpus.rented, static_cast<int>(std::lround(gpus.rented / share)));
   gpus.memory_mib = listed.number("gpu_ram");
@@ -174,7 +170,7 @@ Offer read_offer(const json& object, std::size_t index, const std::string& origi
     offer.name = fmt::format("{} × {} ({})", gpus.rented, gpus.name, offer.name);
     if (const double price = listed.required("dph_total"); price > 0) {
       if (!can_be_paid(price)) {
-        throw Error(ErrorKind::bad_input, fmt::format("dph_total is {:g}, which nobody pays", price));
+        throw bad_input("dph_total is {:g}, which nobody pays", price);
       }
       offer.per_hour = Money{.amount = price, .currency = "USD"};
     }

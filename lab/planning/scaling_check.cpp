@@ -116,7 +116,7 @@ std::string class_of(const Machine& machine, int gpus) {
   if (machine.intra && machine.intra->kind == IntraKind::nvlink) {
     return "NVLink";
   }
-  const auto sheet = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  const auto sheet = find_gpu_sheet(machine);
   return sheet && gpu_class(*sheet) == "geforce" ? "GeForce" : "PCIe";
 }
 

@@ -37,8 +37,8 @@ double fastest(const PointGroup& group) {
 std::vector<Figure> bus_bandwidth(const std::vector<Point>& points, const ChartContext& context,
                                   const std::optional<BandwidthLimit>& limit) {
   std::vector<Point> moving;  // One rank alone moves nothing.
-  std::copy_if(points.begin(), points.end(), std::back_inserter(moving),
-               [](const Point& point) { return point.key.ranks > 1; });
+  std::ranges::copy_if(points, std::back_inserter(moving),
+                       [](const Point& point) { return point.key.ranks > 1; });
   return draw_small_multiples(moving, context, [&](const PointGroup& group, const SeriesPen& pen) {
     const double most = fastest(group);
     // A limit far above everything would press the curves to the floor: then it is said, not drawn.

@@ -5,9 +5,7 @@
 #include <system_error>
 #include <thread>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/drawing/gnuplot.hpp"
 
@@ -58,8 +56,7 @@ void run_all(const std::vector<Job>& jobs) {
 }  // namespace
 
 std::optional<ChartSize> chart_size(std::string_view name) {
-  const auto row =
-      std::find_if(kSizes.begin(), kSizes.end(), [&](const SizeRow& one) { return one.name == name; });
+  const auto row = std::ranges::find(kSizes, name, &SizeRow::name);
   return row == kSizes.end() ? std::nullopt : std::optional(row->size);
 }
 
@@ -85,8 +82,7 @@ std::vector<fs::path> draw(const std::vector<Figure>& figures, const ChartContex
   std::error_code error;
   fs::create_directories(context.output_directory, error);
   if (error) {
-    throw Error(ErrorKind::environment, fmt::format("cannot make the directory '{}': {}",
-                                                    context.output_directory.string(), error.message()));
+    throw lacking("cannot make the directory '{}': {}", context.output_directory.string(), error.message());
   }
   std::vector<Job> jobs;
   for (const Figure& figure : figures) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/drawing/palette.hpp"
 #include "plots/drawing/text.hpp"
@@ -137,8 +138,8 @@ Color color_of(const LabelledMatrix& matrix, const Values& values, double value)
 std::vector<LegendEntry> legend_of(const LabelledMatrix& matrix, const Values& values) {
   std::vector<LegendEntry> legend;
   for (std::size_t index = 0; index < matrix.categories.size(); ++index) {
-    const bool occurs = std::any_of(matrix.values.begin(), matrix.values.end(), [&](const auto& row) {
-      return std::find(row.begin(), row.end(), static_cast<double>(index)) != row.end();
+    const bool occurs = std::ranges::any_of(matrix.values, [&](const auto& row) {
+      return std::ranges::find(row, static_cast<double>(index)) != row.end();
     });
     if (occurs) {
       legend.push_back(
@@ -214,10 +215,8 @@ std::vector<Figure> heat_map(const LabelledMatrix& matrix, const ChartContext& c
                 .height = static_cast<int>(std::max(460.0, cell_height * num_rows + kAround))};
   const Rect area = lay_out_page(figure, page_text(context, matrix.subtitle), legend_of(matrix, values));
 
-  std::vector<std::string> row_labels;
-  for (const std::string& text : matrix.rows) {
-    row_labels.push_back(shortened(text, {}, kMaxRowLabel));
-  }
+  const std::vector<std::string> row_labels =
+      mapped(matrix.rows, [](const std::string& text) { return shortened(text, {}, kMaxRowLabel); });
   Panel map{.area = {}, .grid = false};
   map.y = {
       .label = matrix.row_title, .min = num_rows, .max = 0, .tics = cell_tics(row_labels, cell_height, 18)};

@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "common/mapped.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/charts/small_multiples.hpp"
 #include "plots/drawing/palette.hpp"
@@ -62,10 +63,7 @@ std::vector<Figure> lines_over_key(const KeyLines& lines, const std::string& sub
       !std::is_sorted(lines.values.begin(), lines.values.end())) {
     return {};
   }
-  std::vector<std::string> algorithms;
-  for (const KeyLines::Line& line : lines.lines) {
-    algorithms.push_back(line.algorithm);
-  }
+  const std::vector<std::string> algorithms = mapped(lines.lines, &KeyLines::Line::algorithm);
   const auto styles = series_styles(algorithms);
   std::vector<LegendEntry> legend;
   for (const std::string& algorithm : algorithms) {

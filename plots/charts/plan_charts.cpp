@@ -62,11 +62,11 @@ double length_of(const StepBar& bar) { return bar.compute + bar.hidden + bar.exp
 std::vector<LegendEntry> legend_of(const std::vector<StepBar>& bars) {
   std::vector<LegendEntry> legend;
   for (const StepPart& part : kStepParts) {
-    if (std::any_of(bars.begin(), bars.end(), [&](const StepBar& bar) { return bar.*part.length > 0; })) {
+    if (std::ranges::any_of(bars, [&](const StepBar& bar) { return bar.*part.length > 0; })) {
       legend.push_back({.label = part.label, .band = part.color});
     }
   }
-  if (std::any_of(bars.begin(), bars.end(), [](const StepBar& bar) { return bar.whole.has_value(); })) {
+  if (std::ranges::any_of(bars, [](const StepBar& bar) { return bar.whole.has_value(); })) {
     legend.push_back({.label = "90 % interval", .line = kStepInterval});
   }
   return legend;
@@ -236,8 +236,8 @@ std::vector<Figure> exposed_against_bandwidth(const std::vector<Curve>& curves, 
   }
   constexpr Stroke kThreshold{.color = kBlack, .width = 1.2, .dash = Dash::dotted};
   std::vector<LegendEntry> legend = legend_of(curves, false);
-  const bool intervals = std::any_of(curves.begin(), curves.end(),
-                                     [](const Curve& curve) { return curve.mark_interval.has_value(); });
+  const bool intervals =
+      std::ranges::any_of(curves, [](const Curve& curve) { return curve.mark_interval.has_value(); });
   legend.push_back({.label = intervals ? "as offered, 90 % interval" : "as offered",
                     .mark = MarkStyle{.color = kBlack, .size = 1.6},
                     .interval = intervals});

@@ -69,7 +69,7 @@ void add_labels(Panel& panel, const std::vector<CostPoint>& points) {
     placer.block({at.x - 8, at.y - 8, 16, 16});
     order.push_back(&point);
   }
-  std::stable_sort(order.begin(), order.end(), [](const CostPoint* a, const CostPoint* b) {
+  std::ranges::stable_sort(order, [](const CostPoint* a, const CostPoint* b) {
     return std::pair(!a->recommended, !a->pareto) < std::pair(!b->recommended, !b->pareto);
   });
   for (const CostPoint* point : order) {
@@ -108,7 +108,7 @@ Polyline front_of(const std::vector<CostPoint>& points) {
       front.push_back({point.seconds.typical, point.cost.typical});
     }
   }
-  std::sort(front.begin(), front.end(), [](const XY& a, const XY& b) { return a.x < b.x; });
+  std::ranges::sort(front, {}, &XY::x);
   std::vector<XY> steps;
   for (const XY& at : front) {
     if (!steps.empty()) {
@@ -120,8 +120,7 @@ Polyline front_of(const std::vector<CostPoint>& points) {
 }
 
 std::vector<LegendEntry> legend_of(const CostChart& chart) {
-  const bool tied = std::any_of(chart.points.begin(), chart.points.end(),
-                                [](const CostPoint& point) { return point.tied; });
+  const bool tied = std::ranges::any_of(chart.points, [](const CostPoint& point) { return point.tied; });
   std::vector<LegendEntry> legend = {
       {.label = tied ? "tie" : "recommended",
        .mark = MarkStyle{.color = kVermillion, .shape = Shape::diamond, .size = 2},

@@ -7,9 +7,8 @@
 #include <optional>
 #include <tuple>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -24,17 +23,15 @@ void require_range(const Point& point) {
   for (const Seconds time : times_of(point)) {
     // The lower end of an interval may be 0.
     if (time.value != 0 && !(time.value >= kShortest && time.value <= kLongest)) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{} of {} on {} takes {:.3g} s, which no chart can show: {:g} s to {:g} s",
-                              point.key.algorithm, format(point.key.bytes), point.key.ranks, time.value,
-                              kShortest, kLongest));
+      throw bad_input("{} of {} on {} takes {:.3g} s, which no chart can show: {:g} s to {:g} s",
+                      point.key.algorithm, format(point.key.bytes), point.key.ranks, time.value, kShortest,
+                      kLongest);
     }
   }
 }
 
 RanksPanel& panel_of(std::vector<RanksPanel>& panels, int ranks) {
-  auto place =
-      std::find_if(panels.begin(), panels.end(), [&](const RanksPanel& each) { return each.ranks >= ranks; });
+  auto place = std::ranges::find_if(panels, [&](const RanksPanel& each) { return each.ranks >= ranks; });
   if (place == panels.end() || place->ranks != ranks) {
     place = panels.insert(place, RanksPanel{.ranks = ranks});
   }
@@ -42,8 +39,7 @@ RanksPanel& panel_of(std::vector<RanksPanel>& panels, int ranks) {
 }
 
 Series& series_of(RanksPanel& panel, const std::string& algorithm) {
-  const auto place = std::find_if(panel.series.begin(), panel.series.end(),
-                                  [&](const Series& each) { return each.algorithm == algorithm; });
+  const auto place = std::ranges::find(panel.series, algorithm, &Series::algorithm);
   return place != panel.series.end() ? *place : panel.series.emplace_back(Series{.algorithm = algorithm});
 }
 
@@ -141,8 +137,7 @@ std::vector<PointGroup> group_points(const std::vector<Point>& points) {
     types.insert(key.dtype);
     ops.insert(key.op);
     PointGroup& group = groups[{key.collective, key.dtype, key.op}];
-    if (std::find(group.algorithms.begin(), group.algorithms.end(), key.algorithm) ==
-        group.algorithms.end()) {
+    if (std::ranges::find(group.algorithms, key.algorithm) == group.algorithms.end()) {
       group.algorithms.push_back(key.algorithm);
     }
     group.sizes.insert(key.bytes.value);
@@ -221,10 +216,7 @@ std::vector<LegendEntry> SeriesPen::legend() const {
 }
 
 std::vector<const Series*> SeriesPen::drawing_order(const RanksPanel& panel) const {
-  std::vector<const Series*> order;
-  for (const Series& series : panel.series) {
-    order.push_back(&series);
-  }
+  std::vector<const Series*> order = mapped(panel.series, [](const Series& series) { return &series; });
   std::stable_partition(order.begin(), order.end(), [&](const Series* series) {
     return styles_.at(series->algorithm).dash == Dash::solid;
   });
@@ -251,18 +243,17 @@ double SeriesPen::mark_x(const PointKey& key) const {
     room *= kShare;
   }
   const auto& names = group_.algorithms;
-  const auto index =
-      static_cast<double>(std::find(names.begin(), names.end(), key.algorithm) - names.begin());
+  const auto index = static_cast<double>(std::ranges::find(names, key.algorithm) - names.begin());
   const double step = room / static_cast<double>(names.size());
   return bytes * std::exp(step * (index - static_cast<double>(names.size() - 1) / 2));
 }
 
 bool SeriesPen::fills() const {
   constexpr std::ptrdiff_t kMostFilled = 3;
-  return std::all_of(group_.panels.begin(), group_.panels.end(), [](const RanksPanel& panel) {
-    return std::count_if(panel.series.begin(), panel.series.end(), [](const Series& series) {
-             return std::any_of(series.points.begin(), series.points.end(),
-                                [](const auto& at) { return has_interval(at.second); });
+  return std::ranges::all_of(group_.panels, [](const RanksPanel& panel) {
+    return std::ranges::count_if(panel.series, [](const Series& series) {
+             return std::ranges::any_of(series.points,
+                                        [](const auto& at) { return has_interval(at.second); });
            }) <= kMostFilled;
   });
 }

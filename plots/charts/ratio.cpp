@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/mapped.hpp"
 #include "plots/charts/small_multiples.hpp"
 
 namespace ringside::plots {
@@ -42,14 +43,13 @@ void add_series(Panel& panel, const Series& series, const SeriesPen& pen, const 
 
 std::vector<Figure> ratio(const std::vector<Point>& points, const ChartContext& context) {
   std::vector<Point> both;
-  std::copy_if(points.begin(), points.end(), std::back_inserter(both),
-               [](const Point& point) { return has_prediction(point) && has_measurement(point); });
+  std::ranges::copy_if(points, std::back_inserter(both),
+                       [](const Point& point) { return has_prediction(point) && has_measurement(point); });
   return draw_small_multiples(both, context, [](const PointGroup& group, const SeriesPen& pen) {
     const Range range = ratio_range(group);
-    std::vector<LegendEntry> legend;
-    for (const std::string& algorithm : group.algorithms) {
-      legend.push_back({.label = algorithm, .line = pen.line(algorithm), .mark = pen.mark(algorithm)});
-    }
+    std::vector<LegendEntry> legend = mapped(group.algorithms, [&](const std::string& algorithm) {
+      return LegendEntry{.label = algorithm, .line = pen.line(algorithm), .mark = pen.mark(algorithm)};
+    });
     legend.push_back({.label = "within 10 %", .band = kTenPercent});
     legend.push_back({.label = "above 1: predicted too slow"});
     return SmallMultiples{

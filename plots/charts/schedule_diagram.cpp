@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/drawing/palette.hpp"
@@ -137,8 +138,8 @@ Strips lay_out_strips(const Diagram& diagram, double page_width) {
   Strips strips{};
   strips.count = (num_rounds + most_columns - 1) / most_columns;
   strips.columns = (num_rounds + strips.count - 1) / strips.count;
-  const bool crowded = std::any_of(rounds.begin(), rounds.end(),
-                                   [](const auto& transfers) { return transfers.size() > kManyArrows; });
+  const bool crowded =
+      std::ranges::any_of(rounds, [](const auto& transfers) { return transfers.size() > kManyArrows; });
   strips.column_width = std::min(crowded ? room : kMaxColumn, room / strips.columns);
   strips.row_height = std::clamp(420.0 / num_ranks, 46.0, 84.0);
   const double strip_height = strip_height_of(strips, num_ranks);
@@ -156,11 +157,8 @@ MarkStyle ahead_style(Color color) { return {.color = color, .shape = Shape::dia
 
 /// Places on an arrow for its label: first near the source, where arrows of one round lie apart.
 std::vector<XY> label_places(const Arrows::Arrow& arrow) {
-  std::vector<XY> places;
-  for (const double share : {0.32, 0.24, 0.4, 0.5, 0.6, 0.7, 0.78, 0.16}) {
-    places.push_back(between(arrow.from, arrow.to, share));
-  }
-  return places;
+  constexpr std::array kShares = {0.32, 0.24, 0.4, 0.5, 0.6, 0.7, 0.78, 0.16};
+  return mapped(kShares, [&](double share) { return between(arrow.from, arrow.to, share); });
 }
 
 /// Transfers between the same two ranks in one round lie side by side: pixels below its row.
@@ -253,10 +251,9 @@ std::vector<LegendEntry> legend_of(const Diagram& diagram) {
       ahead = ahead || transfer.ahead;
     }
   }
-  std::vector<LegendEntry> legend;
-  for (const MoveKind kind : kinds) {
-    legend.push_back({.label = kind == MoveKind::copy ? "copy" : "reduce", .line = stroke_of(kind)});
-  }
+  std::vector<LegendEntry> legend = mapped(kinds, [](MoveKind kind) {
+    return LegendEntry{.label = kind == MoveKind::copy ? "copy" : "reduce", .line = stroke_of(kind)};
+  });
   if (ahead) {
     legend.push_back({.label = "receive posted in an earlier round", .mark = ahead_style(kGrey)});
   }
@@ -284,9 +281,8 @@ void add_ranks(Panel& page, Marks& dots, double top, int num_ranks, int columns,
 void check_drawable(const Schedule& schedule) {
   const int num_ranks = schedule.num_ranks();
   if (num_ranks > kMaxDiagramRanks) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a schedule of {} ranks is too large to draw; at most {} ranks can be shown",
-                            num_ranks, kMaxDiagramRanks));
+    throw bad_input("a schedule of {} ranks is too large to draw; at most {} ranks can be shown", num_ranks,
+                    kMaxDiagramRanks);
   }
 }
 

@@ -19,16 +19,15 @@ constexpr std::size_t kPanelsPerFile = 6;
 
 /// Whether people who chose these sizes count in powers of ten: `1 MB` and not `1 MiB`.
 bool are_decimal(const std::set<std::int64_t>& sizes) {
-  const auto decimal = std::count_if(sizes.begin(), sizes.end(),
-                                     [](std::int64_t size) { return size % 1000 == 0 && size % 1024 != 0; });
+  const auto decimal =
+      std::ranges::count_if(sizes, [](std::int64_t size) { return size % 1000 == 0 && size % 1024 != 0; });
   return 2 * decimal > static_cast<std::ptrdiff_t>(sizes.size());
 }
 
 /// Powers of two or ten, or the sizes themselves where an axis holds hardly any of these.
 std::vector<Tic> x_tics(const Range& axis, const std::set<std::int64_t>& sizes, double pixels) {
   std::vector<Tic> tics = are_decimal(sizes) ? decimal_size_tics(axis, pixels) : size_tics(axis, pixels);
-  const auto labelled =
-      std::count_if(tics.begin(), tics.end(), [](const Tic& tic) { return !tic.label.empty(); });
+  const auto labelled = std::ranges::count_if(tics, [](const Tic& tic) { return !tic.label.empty(); });
   if (labelled >= 2 && sizes.size() > kFewSizes) {
     return tics;
   }

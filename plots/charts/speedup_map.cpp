@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "analysis/comparison/comparison.hpp"
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/drawing/palette.hpp"
@@ -102,9 +101,7 @@ Cells cells_of(const SpeedupGrid& grid) {
   }
   for (const std::vector<double>& row : grid.speedup) {
     RINGSIDE_CHECK(row.size() == grid.sizes.size(), "a speedup grid has a column per size");
-    std::vector<double>& doublings = cells.doublings.emplace_back();
-    std::transform(row.begin(), row.end(), std::back_inserter(doublings),
-                   [](double speedup) { return std::log2(speedup); });
+    cells.doublings.push_back(mapped(row, [](double speedup) { return std::log2(speedup); }));
   }
   cells.columns = spans(cells.x);
   cells.rows = spans(cells.y);
@@ -171,8 +168,8 @@ void add_measured(Panel& map, const SpeedupGrid& grid, const Cells& cells, const
   Boxes boxes{.border = Stroke{.color = kBlack, .width = 1.5}};
   std::vector<Text> winners;
   for (const SpeedupGrid::MeasuredCell& cell : grid.measured) {
-    const auto rank = std::find(grid.ranks.begin(), grid.ranks.end(), cell.ranks);
-    const auto size = std::find(grid.sizes.begin(), grid.sizes.end(), cell.bytes);
+    const auto rank = std::ranges::find(grid.ranks, cell.ranks);
+    const auto size = std::ranges::find(grid.sizes, cell.bytes);
     const bool drawable = cell.speedup > 0 && std::isfinite(cell.speedup);
     if (rank == grid.ranks.end() || size == grid.sizes.end() || !drawable) {
       continue;

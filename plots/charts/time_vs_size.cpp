@@ -66,9 +66,8 @@ std::vector<CrossoverLine> lines_of(const std::vector<Crossover>& crossovers,
 std::size_t most_in_a_panel(const PointGroup& group, const std::vector<CrossoverLine>& lines) {
   std::ptrdiff_t most = 0;
   for (const RanksPanel& panel : group.panels) {
-    most = std::max(most, std::count_if(lines.begin(), lines.end(), [&](const CrossoverLine& line) {
-                      return line.ranks == panel.ranks;
-                    }));
+    most = std::max(most, std::ranges::count_if(
+                              lines, [&](const CrossoverLine& line) { return line.ranks == panel.ranks; }));
   }
   return static_cast<std::size_t>(most);
 }
@@ -104,8 +103,8 @@ void add_crossovers(Panel& panel, int ranks, const std::vector<CrossoverLine>& l
 std::vector<LegendEntry> legend_of(const std::vector<CrossoverLine>& lines) {
   std::vector<LegendEntry> legend;
   for (const bool measured : {false, true}) {
-    const bool any = std::any_of(lines.begin(), lines.end(),
-                                 [&](const CrossoverLine& line) { return line.measured == measured; });
+    const bool any =
+        std::ranges::any_of(lines, [&](const CrossoverLine& line) { return line.measured == measured; });
     if (any) {
       legend.push_back(
           {.label = measured ? "measured crossover" : "predicted crossover", .line = stroke_of(measured)});
@@ -164,8 +163,7 @@ std::vector<Figure> time_vs_size(const std::vector<Point>& points, const ChartCo
     std::vector<LegendEntry> legend = pen.legend();
     const std::vector<LegendEntry> of_lines = legend_of(lines);
     legend.insert(legend.end(), of_lines.begin(), of_lines.end());
-    if (std::any_of(fitted.begin(), fitted.end(),
-                    [&](const FittedCurve& curve) { return belongs(curve, group); })) {
+    if (std::ranges::any_of(fitted, [&](const FittedCurve& curve) { return belongs(curve, group); })) {
       legend.push_back({.label = "fitted to the measurements", .line = fitted_stroke({})});
     }
     const double headroom = kLabelRow * static_cast<double>(most_in_a_panel(group, lines));

@@ -25,14 +25,14 @@ struct Track {
 
 /// Bars that overlap in time get lanes of their own: each takes the first lane that is free when it starts.
 void assign_lanes(Track& track) {
-  std::stable_sort(track.bars.begin(), track.bars.end(),
-                   [](const TimelineBar* a, const TimelineBar* b) { return a->start < b->start; });
+  std::ranges::stable_sort(track.bars,
+                           [](const TimelineBar* a, const TimelineBar* b) { return a->start < b->start; });
   std::vector<double> free_from;  ///< Each lane.
   for (const TimelineBar* bar : track.bars) {
     // Ends and starts that are the same moment may differ in the last digits.
     const double slack = 1e-9 * std::abs(bar->end.value);
-    const auto free = std::find_if(free_from.begin(), free_from.end(),
-                                   [&](double from) { return from <= bar->start.value + slack; });
+    const auto free =
+        std::ranges::find_if(free_from, [&](double from) { return from <= bar->start.value + slack; });
     track.lane_of_bar.push_back(static_cast<std::size_t>(free - free_from.begin()));
     if (free == free_from.end()) {
       free_from.push_back(bar->end.value);
@@ -189,8 +189,7 @@ std::vector<Figure> timelines(const std::vector<TimelinePart>& parts, const Char
   // Panels are equally high.
   const double num_rows = static_cast<double>(most_tracks * all.size());
   const double row = std::clamp(560 / num_rows, 22.0, 46.0);
-  const bool titled =
-      std::any_of(all.begin(), all.end(), [](const Rows& rows) { return !rows.title.empty(); });
+  const bool titled = std::ranges::any_of(all, [](const Rows& rows) { return !rows.title.empty(); });
   const double titles = titled ? 52.0 * static_cast<double>(all.size()) : 0;
   Figure figure{.name = "timeline",
                 .width = width_for(context.size, 1200),

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/charts/topology_groups.hpp"
 #include "plots/drawing/palette.hpp"
@@ -64,12 +65,11 @@ std::set<int> full_levels(const TopologyGraph& graph, double width) {
 std::vector<double> slots_of(const std::vector<const TopologyNode*>& nodes, double width) {
   const double equal = width / static_cast<double>(nodes.size());
   std::vector<double> slots(nodes.size(), equal);
-  const bool enough = std::all_of(nodes.begin(), nodes.end(), [&](const TopologyNode* node) {
-    return wanted_width(*node) + kBoxGap <= equal;
-  });
+  const bool enough = std::ranges::all_of(
+      nodes, [&](const TopologyNode* node) { return wanted_width(*node) + kBoxGap <= equal; });
   const double wanted = wanted_width(nodes);
   if (!enough && wanted <= width) {
-    std::transform(nodes.begin(), nodes.end(), slots.begin(), [&](const TopologyNode* node) {
+    std::ranges::transform(nodes, slots.begin(), [&](const TopologyNode* node) {
       return wanted_width(*node) + kBoxGap + (width - wanted) / static_cast<double>(nodes.size());
     });
   }
@@ -149,7 +149,7 @@ class EdgeStrokes {
  public:
   explicit EdgeStrokes(const TopologyGraph& graph) : widths_(widths_of(graph)) {
     for (const TopologyEdge& edge : graph.edges) {
-      if (!edge.label.empty() && std::count(kinds_.begin(), kinds_.end(), edge.label) == 0) {
+      if (!edge.label.empty() && std::ranges::count(kinds_, edge.label) == 0) {
         kinds_.push_back(edge.label);
       }
     }
@@ -160,8 +160,7 @@ class EdgeStrokes {
       return {.color = kGrey, .width = 1.5, .dash = Dash::dotted};
     }
     constexpr std::array kColors = {kBlue, kOrange, kGreen, kPurple, kSkyBlue, kBlack};
-    const auto kind =
-        static_cast<std::size_t>(std::find(kinds_.begin(), kinds_.end(), edge.label) - kinds_.begin());
+    const auto kind = static_cast<std::size_t>(std::ranges::find(kinds_, edge.label) - kinds_.begin());
     return {.color = edge.limits ? kLimit : kColors[kind % kColors.size()],
             .width = widths_.at(std::max(edge.capacity.value, 1.0))};
   }
@@ -184,8 +183,7 @@ std::vector<LegendEntry> legend_of(const TopologyGraph& graph, const EdgeStrokes
                         .line = strokes.of(edge)});
     }
   }
-  if (std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                  [](const TopologyNode& node) { return node.limits; })) {
+  if (std::ranges::any_of(graph.nodes, [](const TopologyNode& node) { return node.limits; })) {
     legend.push_back({.label = graph.limit, .band = kLimitFill});
   }
   if (attached != nullptr) {
@@ -214,11 +212,9 @@ std::vector<std::vector<XY>> routes_of(const TopologyGraph& graph, const Places&
   // The deepest arc stays above the next level.
   const double row_height = area.height / static_cast<double>(levels_of(graph).size());
   const double depth = (row_height / 2 - kNodeHeight) / static_cast<double>(largest_level);
-  std::vector<std::vector<XY>> routes;
-  for (const TopologyEdge& edge : graph.edges) {
-    routes.push_back(route(place_of(places, edge.from), place_of(places, edge.to), depth));
-  }
-  return routes;
+  return mapped(graph.edges, [&](const TopologyEdge& edge) {
+    return route(place_of(places, edge.from), place_of(places, edge.to), depth);
+  });
 }
 
 /// The boxes of nodes with their names, above the edges.

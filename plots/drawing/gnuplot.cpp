@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/file_descriptor.hpp"
 #include "common/programs.hpp"
 #include "common/text.hpp"
@@ -33,11 +33,9 @@ constexpr std::string_view kPngEnd = "IEND\xAE\x42\x60\x82";
 constexpr std::string_view kSvgEnd = "</svg>";
 constexpr std::string_view kPdfEnd = "%%EOF";
 
-[[noreturn]] void fail(const std::string& message) { throw Error(ErrorKind::environment, message); }
-
 FileDescriptor opened(int number, std::string_view what) {
   if (number < 0) {
-    fail(fmt::format("{}: {}", what, std::strerror(errno)));
+    throw lacking("{}: {}", what, std::strerror(errno));
   }
   return FileDescriptor(number);
 }
@@ -54,7 +52,7 @@ void write_all(int file, std::string_view text) {
       continue;
     }
     if (written < 0) {
-      fail(fmt::format("cannot pass a script to gnuplot: {}", std::strerror(errno)));
+      throw lacking("cannot pass a script to gnuplot: {}", std::strerror(errno));
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -107,10 +105,10 @@ pid_t start(const Gnuplot& gnuplot, int input, int output, int error) {
       ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environment.data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (status == ENOENT) {
-    fail(fmt::format("'{}' is not installed (Debian package gnuplot-nox)", gnuplot.program));
+    throw lacking("'{}' is not installed (Debian package gnuplot-nox)", gnuplot.program);
   }
   if (status != 0) {
-    fail(fmt::format("cannot start '{}': {}", gnuplot.program, std::strerror(status)));
+    throw lacking("cannot start '{}': {}", gnuplot.program, std::strerror(status));
   }
   return child;
 }
@@ -125,7 +123,7 @@ std::optional<int> wait_until(pid_t child, std::chrono::steady_clock::time_point
       return status;
     }
     if (ended < 0 && errno != EINTR) {
-      fail(fmt::format("lost track of gnuplot: {}", std::strerror(errno)));
+      throw lacking("lost track of gnuplot: {}", std::strerror(errno));
     }
     if (std::chrono::steady_clock::now() >= deadline) {
       ::kill(child, SIGKILL);
@@ -190,7 +188,7 @@ class TemporaryFile {
     ::umask(mask);
     ::fchmod(file_.number(), 0666 & ~mask);
     if (::rename(path_.c_str(), target.c_str()) != 0) {
-      fail(fmt::format("cannot write '{}': {}", target.string(), std::strerror(errno)));
+      throw lacking("cannot write '{}': {}", target.string(), std::strerror(errno));
     }
     path_.clear();
   }
@@ -205,7 +203,7 @@ class TemporaryFile {
     const std::string itself = fmt::format("/proc/self/fd/{}", file_.number());
     if (::linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
       const std::string reason = std::strerror(errno);
-      fail(fmt::format("cannot write '{}': {}", std::exchange(path_, {}), reason));
+      throw lacking("cannot write '{}': {}", std::exchange(path_, {}), reason);
     }
   }
 
@@ -229,14 +227,14 @@ std::string run_gnuplot(std::string_view script, int output, const Gnuplot& gnup
   const std::optional<int> status = wait_until(child, deadline);
   const std::string said = read_all(error.number());
   if (!status) {
-    fail(fmt::format("gnuplot did not finish within {:.3g} s and was ended",
-                     std::chrono::duration<double>(gnuplot.deadline).count()));
+    throw lacking("gnuplot did not finish within {:.3g} s and was ended",
+                  std::chrono::duration<double>(gnuplot.deadline).count());
   }
   if (WIFSIGNALED(*status)) {
-    fail(fmt::format("gnuplot was ended by signal {}: {}", WTERMSIG(*status), one_line(said)));
+    throw lacking("gnuplot was ended by signal {}: {}", WTERMSIG(*status), one_line(said));
   }
   if (WEXITSTATUS(*status) != 0) {
-    fail(fmt::format("gnuplot exited with status {}: {}", WEXITSTATUS(*status), one_line(said)));
+    throw lacking("gnuplot exited with status {}: {}", WEXITSTATUS(*status), one_line(said));
   }
   return said;
 }
@@ -254,12 +252,12 @@ void write_image(const Figure& figure, ImageFormat format, const fs::path& file,
                                                     : error.what()));
   }
   if (image.empty()) {
-    fail(fmt::format("cannot draw '{}': gnuplot drew nothing{}", file.string(),
-                     said.empty() ? "; is the disk full?" : ": " + one_line(said)));
+    throw lacking("cannot draw '{}': gnuplot drew nothing{}", file.string(),
+                  said.empty() ? "; is the disk full?" : ": " + one_line(said));
   }
   if (!image.complete(format)) {
     // gnuplot does not say that it could not write everything.
-    fail(fmt::format("cannot draw '{}': the picture is cut off; is the disk full?", file.string()));
+    throw lacking("cannot draw '{}': the picture is cut off; is the disk full?", file.string());
   }
   image.rename_to(file);
 }

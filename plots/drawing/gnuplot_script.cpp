@@ -97,6 +97,10 @@ class ScriptWriter {
     script_ += text;
     script_ += '\n';
   }
+  template <typename Part, typename... Parts>
+  void line(fmt::format_string<Part, Parts...> text, Part&& part, Parts&&... parts) {
+    line(fmt::format(text, std::forward<Part>(part), std::forward<Parts>(parts)...));
+  }
 
   std::string terminal() const {
     const bool png = format_ == ImageFormat::png;
@@ -125,10 +129,10 @@ class ScriptWriter {
     RINGSIDE_CHECK(panel.area.width > 0 && panel.area.height > 0, "a chart has no room for a panel");
     const double width = figure_.width;
     const double height = figure_.height;
-    line(fmt::format("set lmargin at screen {}", number(panel.area.left / width)));
-    line(fmt::format("set rmargin at screen {}", number((panel.area.left + panel.area.width) / width)));
-    line(fmt::format("set tmargin at screen {}", number(1 - panel.area.top / height)));
-    line(fmt::format("set bmargin at screen {}", number(1 - (panel.area.top + panel.area.height) / height)));
+    line("set lmargin at screen {}", number(panel.area.left / width));
+    line("set rmargin at screen {}", number((panel.area.left + panel.area.width) / width));
+    line("set tmargin at screen {}", number(1 - panel.area.top / height));
+    line("set bmargin at screen {}", number(1 - (panel.area.top + panel.area.height) / height));
     line(panel.frame ? fmt::format("set border 3 lw 1 lc rgb '#{:06x}'", kFrameColor) : "unset border");
     line(panel.title.empty() ? "unset title"
                              : fmt::format("set title {} font {} offset 0,-0.4", literal(panel.title),
@@ -145,8 +149,8 @@ class ScriptWriter {
     if (!panel.y.label.empty()) {
       const double x = panel.area.left - y_axis_room(panel.y) + Font{}.size;
       const double y = height - panel.area.top - panel.area.height / 2;
-      line(fmt::format("set label {} at screen {},{} center rotate by 90 font {}", literal(panel.y.label),
-                       number(x / width), number(y / height), font({})));
+      line("set label {} at screen {},{} center rotate by 90 font {}", literal(panel.y.label),
+           number(x / width), number(y / height), font({}));
     }
     for (const Element& element : panel.elements) {
       std::visit([this](const auto& value) { write(value); }, element);
@@ -156,10 +160,10 @@ class ScriptWriter {
 
   void write_axis(char axis, const Axis& value) {
     // In this order: the range of the panel before may hold values that a logarithm does not have.
-    line(fmt::format("unset logscale {}", axis));
-    line(fmt::format("set {}range [{}:{}]", axis, number(value.min), number(value.max)));
+    line("unset logscale {}", axis);
+    line("set {}range [{}:{}]", axis, number(value.min), number(value.max));
     if (value.log) {
-      line(fmt::format("set logscale {}", axis));
+      line("set logscale {}", axis);
     }
     // The y label is placed by us: gnuplot's guess at the width of tic labels runs off the page.
     const bool horizontal = axis == 'x';
@@ -167,7 +171,7 @@ class ScriptWriter {
              ? fmt::format("unset {}label", axis)
              : fmt::format("set {}label {} font {}", axis, literal(value.label), font({})));
     if (value.tics.empty()) {
-      line(fmt::format("unset {}tics", axis));
+      line("unset {}tics", axis);
       return;
     }
     std::string list;
@@ -177,7 +181,7 @@ class ScriptWriter {
       list +=
           literal(value.show_tic_labels ? tic.label : "") + " " + number(tic.at) + (labelled ? " 0" : " 1");
     }
-    line(fmt::format("set {}tics nomirror out scale 0.8,0.4 font {} ({})", axis, font({.size = 15}), list));
+    line("set {}tics nomirror out scale 0.8,0.4 font {} ({})", axis, font({.size = 15}), list);
   }
 
   /// Inline data; returns its name.
@@ -260,9 +264,9 @@ class ScriptWriter {
 
   void write(const Text& value) {
     constexpr std::array kAlign = {"left", "center", "right"};
-    line(fmt::format("set label {} at {},{} {} font {} tc {} front{}", literal(value.text),
-                     number(value.at.x), number(value.at.y), kAlign[static_cast<std::size_t>(value.align)],
-                     font(value.font), color(value.color), value.opaque ? " boxed bs 1" : ""));
+    line("set label {} at {},{} {} font {} tc {} front{}", literal(value.text), number(value.at.x),
+         number(value.at.y), kAlign[static_cast<std::size_t>(value.align)], font(value.font),
+         color(value.color), value.opaque ? " boxed bs 1" : "");
   }
 
   /// gnuplot finds contours of a surface over linear axes; here they become one more set of lines.

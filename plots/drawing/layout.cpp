@@ -191,9 +191,8 @@ XY LabelPlacer::place(std::span<const XY> centers, double width, double height) 
 }
 
 std::optional<XY> LabelPlacer::place_free(std::span<const XY> centers, double width, double height) {
-  const auto free = std::find_if(centers.begin(), centers.end(), [&](const XY& center) {
-    return covered(rect_around(center, width, height)) == 0;
-  });
+  const auto free = std::ranges::find_if(
+      centers, [&](const XY& center) { return covered(rect_around(center, width, height)) == 0; });
   if (free == centers.end()) {
     return std::nullopt;
   }

@@ -95,7 +95,7 @@ std::map<std::string, Color> category_colors(const std::vector<std::string>& nam
   };
   for (const std::string& name : names) {
     const Color usual = styles.at(name).color;
-    if (std::find(left.begin(), left.end(), usual) != left.end()) {
+    if (std::ranges::find(left, usual) != left.end()) {
       take(name, usual);
     }
   }

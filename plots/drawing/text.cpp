@@ -83,8 +83,8 @@ std::string shortened(std::string_view text, const Font& font, double max_width)
 }
 
 std::string first_that_fits(std::initializer_list<std::string> texts, const Font& font, double room) {
-  const auto* const fitting = std::find_if(
-      texts.begin(), texts.end(), [&](const std::string& text) { return text_width(text, font) <= room; });
+  const auto* const fitting =
+      std::ranges::find_if(texts, [&](const std::string& text) { return text_width(text, font) <= room; });
   return fitting == texts.end() ? std::string() : *fitting;
 }
 

@@ -98,9 +98,8 @@ std::vector<Tic> ratio_tics(Range ratio, double pixels) {
       Choice{110, {1, 2, 5}},
       Choice{0, {1}},
   };
-  const Choice& choice = *std::find_if(kChoices.begin(), kChoices.end(), [&](const Choice& each) {
-    return pixels_per_decade >= each.pixels_per_decade;
-  });
+  const Choice& choice = *std::ranges::find_if(
+      kChoices, [&](const Choice& each) { return pixels_per_decade >= each.pixels_per_decade; });
   const int step = std::max(1, static_cast<int>(std::ceil(kTicHeight / pixels_per_decade)));
   std::vector<Tic> tics;
   for (int exponent = floor_exponent(std::log10(ratio.min)); exponent <= std::log10(ratio.max); ++exponent) {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/execute/reduce.hpp"
 #include "schedule/registry.hpp"
@@ -61,8 +61,7 @@ Backend resolve(Backend backend) {
 
 const RegisteredBackend& registered(Backend backend) {
   const std::span<const RegisteredBackend> all = all_backends();
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const RegisteredBackend& row) { return row.backend == resolve(backend); });
+  const auto found = std::ranges::find(all, resolve(backend), &RegisteredBackend::backend);
   RINGSIDE_CHECK(found != all.end(), "every backend has its row");
   return *found;
 }
@@ -91,10 +90,10 @@ std::optional<std::string> unavailable(Backend backend) { return registered(back
 
 std::optional<std::string> unsupported(const PointKey& key, Backend backend, const RankPlacement& placement) {
   if (key.ranks < 1 || key.bytes.value < 0) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a point needs at least one rank and no negative size, not {} "
-                            "ranks and {} bytes",
-                            key.ranks, key.bytes.value));
+    throw bad_input(
+        "a point needs at least one rank and no negative size, not {} "
+        "ranks and {} bytes",
+        key.ranks, key.bytes.value);
   }
   require_known_algorithm(key);
   std::optional<std::string> reason = algorithm_unsupported(key, placement);

@@ -50,8 +50,7 @@ std::vector<double> Coordination::maximum(std::span<const double> own) {
   std::vector<double> other(own.size());
   for (Rank rank = 1; rank < transport_.num_ranks(); ++rank) {
     run(transport_.make_receive(rank, std::as_writable_bytes(std::span(other))));
-    std::transform(result.begin(), result.end(), other.begin(), result.begin(),
-                   [](double a, double b) { return std::max(a, b); });
+    std::ranges::transform(result, other, result.begin(), [](double a, double b) { return std::max(a, b); });
   }
   for (Rank rank = 1; rank < transport_.num_ranks(); ++rank) {
     run(transport_.make_send(rank, std::as_bytes(std::span(result))));

@@ -50,7 +50,7 @@ class Search {
   }
 
   bool is_sent(const Region& region) const {
-    return std::any_of(under_way_.begin(), under_way_.end(), [&](std::int32_t send) {
+    return std::ranges::any_of(under_way_, [&](std::int32_t send) {
       return overlap(program_.steps[static_cast<std::size_t>(send)].source, region);
     });
   }

@@ -1,9 +1,8 @@
 #include "real/launch/message.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 
 namespace ringside {
 
@@ -16,9 +15,7 @@ std::string written_message(const std::function<void(JsonWriter&)>& write) {
 void read_message(std::string_view text, const std::function<void(const JsonPlace&)>& read) {
   // A message is whole JSON or it is none of ours: something else wrote to the rank's standard output.
   const auto refuse = [&](std::string_view why) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("this is no message between ringside and its ranks ({}): '{}'", why,
-                            text.substr(0, 200)));
+    throw bad_input("this is no message between ringside and its ranks ({}): '{}'", why, text.substr(0, 200));
   };
   try {
     const Json json = Json::parse(text);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 
 namespace ringside {
 namespace {
@@ -22,8 +22,7 @@ namespace {
 constexpr std::size_t kMaxErrorText = 4096;
 
 [[noreturn]] void throw_cannot_start(Rank rank, const std::string& program) {
-  throw Error(ErrorKind::environment,
-              fmt::format("rank {} cannot be started as {}: {}", rank, program, errno_text()));
+  throw lacking("rank {} cannot be started as {}: {}", rank, program, errno_text());
 }
 
 struct Channel {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {
@@ -23,8 +23,7 @@ std::string this_program() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) {
-    throw Error(ErrorKind::environment,
-                fmt::format("ringside cannot find its own program to start ranks: {}", error.message()));
+    throw lacking("ringside cannot find its own program to start ranks: {}", error.message());
   }
   return program.string();
 }
@@ -60,8 +59,7 @@ std::vector<std::string> split_words(std::string_view command) {
     }
   }
   if (quote != '\0') {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("the command `{}` has a {} without its end", command, quote));
+    throw bad_input("the command `{}` has a {} without its end", command, quote);
   }
   return words;
 }
@@ -91,8 +89,7 @@ RankArguments parse_rank_arguments(std::span<const std::string> arguments) {
       return {.rank = *rank, .num_ranks = *num_ranks};
     }
   }
-  throw Error(ErrorKind::bad_input,
-              "`ringside rank` is how ringside starts its own ranks; use `ringside measure SCENARIO`");
+  throw bad_input("`ringside rank` is how ringside starts its own ranks; use `ringside measure SCENARIO`");
 }
 
 }  // namespace ringside

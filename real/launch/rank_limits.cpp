@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "real/system/this_machine.hpp"
 
@@ -23,18 +22,17 @@ constexpr int kOtherFiles = 64;
 
 void require_ranks(int num_ranks) {
   if (num_ranks > kMaxLocalRanks) {
-    throw Error(ErrorKind::environment,
-                fmt::format("{} ranks are too many for one machine; ringside starts up to {}", num_ranks,
-                            kMaxLocalRanks));
+    throw lacking("{} ranks are too many for one machine; ringside starts up to {}", num_ranks,
+                  kMaxLocalRanks);
   }
 }
 
 void require_cores(int num_ranks, int cores) {
   if (num_ranks > kRanksOfACore * cores) {
-    throw Error(ErrorKind::environment,
-                fmt::format("{} ranks are too many for {}: each is a process that connects to all "
-                            "others, and ringside starts up to {} for each core",
-                            num_ranks, count_of(cores, "core"), kRanksOfACore));
+    throw lacking(
+        "{} ranks are too many for {}: each is a process that connects to all "
+        "others, and ringside starts up to {} for each core",
+        num_ranks, count_of(cores, "core"), kRanksOfACore);
   }
 }
 
@@ -47,10 +45,8 @@ void require_files(int num_ranks) {
   }
   limit.rlim_cur = std::min(needed, limit.rlim_max);
   if (limit.rlim_cur < needed || ::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("{} ranks need {} open files in a process, but only {} are permitted here (ulimit -n)",
-                    num_ranks, needed, limit.rlim_max));
+    throw lacking("{} ranks need {} open files in a process, but only {} are permitted here (ulimit -n)",
+                  num_ranks, needed, limit.rlim_max);
   }
 }
 

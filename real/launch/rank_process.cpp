@@ -196,8 +196,7 @@ class RankWorker {
     }
     RINGSIDE_CHECK(coordination_.has_value(), "a rank joins before it works");
     const auto& task = std::get<TaskJob>(job);
-    const auto kind = std::find_if(kinds_.begin(), kinds_.end(),
-                                   [&](const TaskKind& one) { return one.name == task.kind; });
+    const auto kind = std::ranges::find(kinds_, task.kind, &TaskKind::name);
     RINGSIDE_CHECK(kind != kinds_.end(), "parent and rank are one program");
     const RankTuning::Work work(tuning_);
     std::string result = kind->run(task.request, backend_, *coordination_);

@@ -107,7 +107,7 @@ bool use_batch_scheduling_on_shared_cores(Coordination& coordination) {
   const double own =
       identity_on_this_machine(fmt::format("{}", fmt::join(allowed_cores(), ","))).value_or(kUnknown);
   const std::vector<double> all = coordination.all_values(own);
-  const auto ranks = std::count(all.begin(), all.end(), own);
+  const auto ranks = std::ranges::count(all, own);
   return own != kUnknown && ranks > this_machine().cores && use_batch_scheduling();
 }
 
@@ -116,8 +116,8 @@ std::vector<int> sockets_of_ranks(Coordination& coordination, const std::filesys
   const int own = here < 2 ? 0 : socket_of(allowed_cores(), cpus).value_or(-1);
   const std::vector<double> counts = coordination.all_values(here);
   const std::vector<double> sockets = coordination.all_values(own);
-  const bool several = *std::max_element(counts.begin(), counts.end()) >= 2;
-  const bool known = *std::min_element(sockets.begin(), sockets.end()) >= 0;
+  const bool several = *std::ranges::max_element(counts) >= 2;
+  const bool known = *std::ranges::min_element(sockets) >= 0;
   return several && known ? std::vector<int>(sockets.begin(), sockets.end()) : std::vector<int>();
 }
 

@@ -77,8 +77,8 @@ void RankWatch::send(const std::string& line) {
 
 Answer RankWatch::wait_for_answers(const std::string& doing) {
   healthy_ = false;
-  while (std::any_of(members_.begin(), members_.end(),
-                     [](const Member& member) { return !member.answer || failed(member); })) {
+  while (
+      std::ranges::any_of(members_, [](const Member& member) { return !member.answer || failed(member); })) {
     if (trouble()) {
       listen_to_the_others();
       if (trouble()) {  // What was late may have been heard meanwhile.
@@ -105,9 +105,8 @@ bool RankWatch::overdue(const Member& member) const {
 }
 
 bool RankWatch::trouble() const {
-  return std::any_of(members_.begin(), members_.end(), [this](const Member& member) {
-    return member.gone || failed(member) || overdue(member);
-  });
+  return std::ranges::any_of(
+      members_, [this](const Member& member) { return member.gone || failed(member) || overdue(member); });
 }
 
 milliseconds RankWatch::time_to_deadline() const {
@@ -207,13 +206,13 @@ void RankWatch::throw_root_cause(const std::string& doing) {
       complaints.push_back(member.answer->text);
     }
   }
-  const auto complaint = std::find_if(members_.begin(), members_.end(), failed);
+  const auto complaint = std::ranges::find_if(members_, failed);
   if (complaint != members_.end()) {
     throw_lost(
         complaints.empty() ? complaint->answer->text : fmt::format("{}", fmt::join(complaints, " and ")),
         doing, complaint->child);
   }
-  const auto gone = std::find_if(members_.begin(), members_.end(), [](const Member& m) { return m.gone; });
+  const auto gone = std::ranges::find_if(members_, [](const Member& m) { return m.gone; });
   RINGSIDE_CHECK(gone != members_.end(), "some rank is lost");
   throw_lost(fmt::format("rank {} closed its control socket", gone->child.rank()), doing, gone->child);
 }
@@ -270,9 +269,8 @@ void RankWatch::throw_if_starved(const Member& silent, const std::string& doing)
 
 /// A rank that somebody has stopped and that goes on being so.
 const RankWatch::Member* RankWatch::find_stopped() const {
-  const auto found = std::find_if(members_.begin(), members_.end(), [](const Member& member) {
-    return !member.answer && member.child.stopped();
-  });
+  const auto found = std::ranges::find_if(
+      members_, [](const Member& member) { return !member.answer && member.child.stopped(); });
   return found == members_.end() ? nullptr : &*found;
 }
 
@@ -288,8 +286,7 @@ const RankWatch::Member* RankWatch::find_silent() const {
       }
     }
   }
-  const auto late = std::find_if(members_.begin(), members_.end(),
-                                 [this](const Member& member) { return overdue(member); });
+  const auto late = std::ranges::find_if(members_, [this](const Member& member) { return overdue(member); });
   return late == members_.end() ? nullptr : &*late;
 }
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
 #include "real/launch/external/meeting.hpp"
@@ -47,10 +47,10 @@ class ProcessRanks final : public Ranks {
       static_cast<void>(folder_of_rendezvous(*options.rendezvous));  // Refuses what is none.
     }
     if (options.rendezvous == kEnvironmentRendezvous) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("rendezvous '{}' is for ranks that others start: RANK and "
-                              "WORLD_SIZE are not set",
-                              kEnvironmentRendezvous));
+      throw bad_input(
+          "rendezvous '{}' is for ranks that others start: RANK and "
+          "WORLD_SIZE are not set",
+          kEnvironmentRendezvous);
     }
     for (Rank rank = 0; rank < num_ranks; ++rank) {
       watch_.start(rank_command(options, rank, num_ranks));

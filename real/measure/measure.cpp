@@ -96,8 +96,7 @@ void work_locally(const StartRanks& start, std::span<const PointKey> points, con
       work.report(key, *result);
     }
     const auto later = points.subspan(i + 1);
-    if (std::none_of(later.begin(), later.end(),
-                     [&](const PointKey& other) { return other.ranks == key.ranks; })) {
+    if (std::ranges::none_of(later, [&](const PointKey& other) { return other.ranks == key.ranks; })) {
       pool.drop(key.ranks);
     }
   }

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "real/launch/external/external_rank.hpp"
@@ -67,10 +67,8 @@ void require_memory(const PointKey& key, Bytes available) {
   require_ranks(key.ranks);
   const Bytes needed = memory_of_point(key);
   if (needed > available) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("{} needs {} of memory (messages and scratch of all ranks), but only {} is available",
-                    description(key), gigabytes(needed), gigabytes(available)));
+    throw lacking("{} needs {} of memory (messages and scratch of all ranks), but only {} is available",
+                  description(key), gigabytes(needed), gigabytes(available));
   }
 }
 
@@ -86,9 +84,8 @@ void require_gpu_memory(const PointKey& key, int ranks_per_gpu, std::span<const 
   for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
     const Bytes available = gpus[gpu].free.value_or(gpus[gpu].memory);
     if (needed[gpu] > available.value) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("{} needs {} of memory on GPU {} ({}), but only {} is free", description(key),
-                              gigabytes({needed[gpu]}), gpu, gpus[gpu].model, gigabytes(available)));
+      throw lacking("{} needs {} of memory on GPU {} ({}), but only {} is free", description(key),
+                    gigabytes({needed[gpu]}), gpu, gpus[gpu].model, gigabytes(available));
     }
   }
 }

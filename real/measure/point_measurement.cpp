@@ -55,7 +55,7 @@ std::optional<Rank> without_memory(const PointRequest& request, const RankBacken
     // The other ranks must hear of it before anybody starts.
   }
   const std::vector<double> ready = coordination.all_values(done ? 1 : 0);
-  const auto failed = std::find(ready.begin(), ready.end(), 0.0);
+  const auto failed = std::ranges::find(ready, 0.0);
   return failed == ready.end() ? std::nullopt : std::optional(static_cast<Rank>(failed - ready.begin()));
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/message.hpp"
 #include "real/system/this_machine.hpp"
@@ -220,11 +221,9 @@ std::size_t index_of_median(const std::vector<double>& samples) {
 }
 
 std::vector<Seconds> zeros_of(std::span<const double> starts, std::span<const double> clocks) {
-  std::vector<Seconds> zeros;
-  for (const double start : starts) {
-    zeros.push_back({share_one_clock(clocks) ? *std::min_element(starts.begin(), starts.end()) : start});
-  }
-  return zeros;
+  return mapped(starts, [&](double start) {
+    return Seconds{share_one_clock(clocks) ? *std::ranges::min_element(starts) : start};
+  });
 }
 
 std::vector<TraceEvent> trace_events(std::span<const Program> programs,
@@ -255,7 +254,7 @@ std::vector<TraceEvent> trace_events(std::span<const Program> programs,
       }
     }
   }
-  std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+  std::ranges::stable_sort(events, [](const TraceEvent& a, const TraceEvent& b) {
     return std::tie(a.start, a.rank) < std::tie(b.start, b.rank);
   });
   return events;

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
@@ -129,9 +129,9 @@ ProbeGroup pairs_of(int num_ranks, Bytes max_bytes) {
 
 /// A pair always, then every number of ranks asked for.
 std::vector<ProbeGroup> local_groups(std::vector<int> ranks, Bytes max_bytes, bool in_memory) {
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  const bool two = std::find(ranks.begin(), ranks.end(), 2) != ranks.end();
+  const bool two = std::ranges::find(ranks, 2) != ranks.end();
   std::vector<ProbeGroup> groups = {group_of(2, true, two, max_bytes, in_memory)};
   for (const int num_ranks : ranks) {
     if (num_ranks > 2) {
@@ -144,8 +144,7 @@ std::vector<ProbeGroup> local_groups(std::vector<int> ranks, Bytes max_bytes, bo
 /// The smallest multiple of every element size that is not more than asked for.
 Bytes usable_max(Bytes max_bytes) {
   if (max_bytes.value < kSmallestMessage) {
-    throw Error(ErrorKind::bad_input, fmt::format("probes need messages of at least {} bytes, not {}",
-                                                  kSmallestMessage, max_bytes.value));
+    throw bad_input("probes need messages of at least {} bytes, not {}", kSmallestMessage, max_bytes.value);
   }
   return {max_bytes.value / kSmallestMessage * kSmallestMessage};
 }
@@ -230,8 +229,7 @@ void require_node_by_node(Ranks& ranks, const LaunchOptions& launch) {
   const bool astray = external && (external->local_rank != external->rank % external->num_local ||
                                    external->num_ranks % external->num_local != 0);
   if (ranks.agree(astray ? 1 : 0) > 0) {
-    throw Error(
-        ErrorKind::environment,
+    throw lacking(
         "ranks are not placed node by node, as many on each: start them with `mpirun --map-by slot` or "
         "`srun --distribution=block`, or measure without a prediction (`ringside measure`)");
   }
@@ -282,7 +280,7 @@ std::vector<ProbeSample> run_groups(const std::vector<ProbeGroup>& groups, const
 
 /// Before the first rank starts.
 void require_gpus(const ProbeOptions& options) {
-  const int num_ranks = std::max(2, *std::max_element(options.ranks.begin(), options.ranks.end()));
+  const int num_ranks = std::max(2, *std::ranges::max_element(options.ranks));
   const int num_gpus = static_cast<int>(gpu_machine().gpus.size());
   if (const auto too_few = too_few_gpus(num_gpus, num_ranks, options.launch.gpu.ranks_per_gpu)) {
     throw Error(ErrorKind::environment, *too_few);
@@ -340,7 +338,7 @@ std::vector<ProbeSample> probe_pairs(const ProbeOptions& options, const ProbePro
   const Bytes max_bytes = usable_max(options.max_bytes);
   return run_probes(options, progress, [&](const std::vector<int>& ranks) {
     return std::vector{
-        pairs_of(*std::max_element(ranks.begin(), ranks.end()), std::min(max_bytes, Bytes{kLargestOfPairs}))};
+        pairs_of(*std::ranges::max_element(ranks), std::min(max_bytes, Bytes{kLargestOfPairs}))};
   });
 }
 

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/file_descriptor.hpp"
 #include "real/store/tcp_store.hpp"
 #include "real/system/posix.hpp"
@@ -22,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
-  throw Error(ErrorKind::environment, fmt::format("the rendezvous directory {} {}", folder.string(), why));
+  throw lacking("the rendezvous directory {} {}", folder.string(), why);
 }
 
 uid_t owner_of(const fs::path& folder) {
@@ -98,8 +97,7 @@ fs::path folder_of_rendezvous(const std::string& rendezvous) {
   const fs::path folder =
       fs::path(rendezvous.substr(std::min(kFile.size(), rendezvous.size()))).lexically_normal();
   if (!rendezvous.starts_with(kFile) || !folder.is_absolute() || folder == folder.root_path()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("rendezvous '{}' names no folder; it must be file:///directory", rendezvous));
+    throw bad_input("rendezvous '{}' names no folder; it must be file:///directory", rendezvous);
   }
   return folder;
 }

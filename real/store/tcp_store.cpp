@@ -12,7 +12,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "real/execute/transport.hpp"
 #include "real/system/posix.hpp"
@@ -47,9 +47,10 @@ std::optional<TcpStorePlace> tcp_store_place() {
   }
   const std::optional<int> port = parse_number<int>(text);
   if (!port || *port < 1 || *port > std::numeric_limits<std::uint16_t>::max()) {
-    throw Error(ErrorKind::bad_input, fmt::format("the environment says MASTER_PORT={}, which is no port; "
-                                                  "ranks meet at MASTER_ADDR:MASTER_PORT",
-                                                  text));
+    throw bad_input(
+        "the environment says MASTER_PORT={}, which is no port; "
+        "ranks meet at MASTER_ADDR:MASTER_PORT",
+        text);
   }
   const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   return TcpStorePlace{
@@ -59,9 +60,8 @@ std::optional<TcpStorePlace> tcp_store_place() {
 TcpStorePlace place_of_environment() {
   const std::optional<TcpStorePlace> place = tcp_store_place();
   if (!place) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("rendezvous '{}' is where MASTER_ADDR and MASTER_PORT say, and they are not set",
-                            kEnvironmentRendezvous));
+    throw bad_input("rendezvous '{}' is where MASTER_ADDR and MASTER_PORT say, and they are not set",
+                    kEnvironmentRendezvous);
   }
   return *place;
 }
@@ -85,9 +85,7 @@ TcpStore::TcpStore(const TcpStorePlace& place, std::chrono::milliseconds timeout
       return;
     }
   }
-  throw Error(ErrorKind::environment,
-              fmt::format("what answers at {} is no TCPStore of PyTorch; choose a port that is free",
-                          text_of(place_)));
+  throw lacking("what answers at {} is no TCPStore of PyTorch; choose a port that is free", text_of(place_));
 }
 
 /// Why not.

@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
@@ -39,10 +38,10 @@ FileDescriptor listen_at(int port) {
   ::setsockopt(listener.number(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
   if (::bind(listener.number(), reinterpret_cast<const sockaddr*>(&place), sizeof(place)) != 0 ||
       ::listen(listener.number(), SOMAXCONN) != 0) {
-    throw Error(ErrorKind::environment,
-                fmt::format("rank 0 cannot listen at MASTER_PORT={}, where the others come to: {}; choose a "
-                            "port that is free on its node",
-                            port, errno_text()));
+    throw lacking(
+        "rank 0 cannot listen at MASTER_PORT={}, where the others come to: {}; choose a "
+        "port that is free on its node",
+        port, errno_text());
   }
   return listener;
 }

@@ -4,7 +4,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
@@ -33,7 +33,7 @@ InterruptGuard::InterruptGuard() {
   const sigset_t set = interrupts();
   descriptor_ = FileDescriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_.open()) {
-    throw Error(ErrorKind::environment, fmt::format("signals cannot be watched: {}", errno_text()));
+    throw lacking("signals cannot be watched: {}", errno_text());
   }
   ::pthread_sigmask(SIG_BLOCK, &set, &before_);
   struct sigaction usual {};

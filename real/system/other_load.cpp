@@ -67,8 +67,8 @@ OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
     double soft_interrupts = 0;
     double stolen = 0;
     fields >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts >> stolen;
-    if (fields && std::any_of(cores.begin(), cores.end(),
-                              [&](std::size_t core) { return name == fmt::format("cpu{}", core); })) {
+    if (fields &&
+        std::ranges::any_of(cores, [&](std::size_t core) { return name == fmt::format("cpu{}", core); })) {
       counters.busy += (user + nice + system) / ticks_per_second;
       counters.stolen += stolen / ticks_per_second;
     }

@@ -8,13 +8,12 @@
 #include <system_error>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 
 namespace ringside {
 
@@ -62,14 +61,12 @@ TemporaryDirectory::TemporaryDirectory() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
   if (error) {
-    throw Error(ErrorKind::environment,
-                fmt::format("TMPDIR names no directory for temporary files: {}", error.message()));
+    throw lacking("TMPDIR names no directory for temporary files: {}", error.message());
   }
   remove_forsaken(parent);
   std::string name = (parent / kName).string();
   if (::mkdtemp(name.data()) == nullptr) {
-    throw Error(ErrorKind::environment,
-                fmt::format("no temporary directory can be made as {}: {}", name, errno_text()));
+    throw lacking("no temporary directory can be made as {}: {}", name, errno_text());
   }
   path_ = name;
   lock_ = opened_directory(path_);
@@ -104,7 +101,7 @@ Secret make_secret() {
   constexpr std::string_view kLetters = "0123456789abcdef";
   Secret secret;
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    throw Error(ErrorKind::environment, fmt::format("there are no random numbers here: {}", errno_text()));
+    throw lacking("there are no random numbers here: {}", errno_text());
   }
   for (char& letter : secret) {
     letter = kLetters[static_cast<unsigned char>(letter) % kLetters.size()];

@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 
 namespace ringside {
 namespace {
@@ -105,7 +105,7 @@ std::string tcp_congestion_control() {
 Bytes available_memory() {
   std::optional<Bytes> available = kilobytes_of_meminfo("MemAvailable");
   if (!available) {
-    throw Error(ErrorKind::environment, "/proc/meminfo does not tell how much memory is available");
+    throw lacking("/proc/meminfo does not tell how much memory is available");
   }
   const std::optional<std::int64_t> limit = container_number("memory.max");
   const std::optional<std::int64_t> used = container_number("memory.current");

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "results/codec/field_table.hpp"
 
 namespace ringside {
@@ -28,7 +28,7 @@ std::string JsonPlace::path() const {
 
 void JsonPlace::reject(std::string_view problem) const {
   const std::string where = path();
-  throw Error(ErrorKind::bad_input, fmt::format("{} {}", where.empty() ? "it" : where, problem));
+  throw bad_input("{} {}", where.empty() ? "it" : where, problem);
 }
 
 void JsonPlace::reject_value(std::string_view must) const {
@@ -101,8 +101,8 @@ JsonWriter& JsonWriter::element() {
 }
 
 void JsonWriter::add(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  const bool plain =
+      std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
   if (plain) {
     text_.append(1, '"').append(text).append(1, '"');
   } else {

@@ -10,14 +10,14 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/units.hpp"
 
 namespace ringside {
 namespace {
 
 [[noreturn]] void reject(std::string_view name, std::size_t line, std::string_view problem) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}", name, line, problem));
+  throw bad_input("{}:{}: {}", name, line, problem);
 }
 
 /// Keeps one point per key; the later line wins, part by part.
@@ -106,7 +106,7 @@ Results parse_results(std::string_view file, std::string_view name) {
     results.complete_bytes = start;
   }
   if (!has_header) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: is empty, there are no results in it", name));
+    throw bad_input("{}: is empty, there are no results in it", name);
   }
   return results;
 }
@@ -116,12 +116,10 @@ Results read_results(const std::filesystem::path& file) {
 }
 
 void reject_long_text(std::string_view name, std::uint64_t most) {
-  throw Error(
-      ErrorKind::bad_input,
-      fmt::format(
-          "{}: is longer than {}, and no more is read of it{}", name,
-          format(Bytes{static_cast<std::int64_t>(most)}),
-          most == kMostText ? "; import and check read all of a log on request (see their help)" : ""));
+  throw bad_input(
+      "{}: is longer than {}, and no more is read of it{}", name,
+      format(Bytes{static_cast<std::int64_t>(most)}),
+      most == kMostText ? "; import and check read all of a log on request (see their help)" : "");
 }
 
 std::string read_beyond(std::istream& stream, std::uint64_t most) {
@@ -158,7 +156,7 @@ std::string read_text(const std::filesystem::path& file, std::uint64_t most) {
     }
     error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
   }
-  throw Error(ErrorKind::bad_input, fmt::format("cannot read {}: {}", file.string(), error.message()));
+  throw bad_input("cannot read {}: {}", file.string(), error.message());
 }
 
 }  // namespace ringside

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "results/codec/field_table.hpp"
 
@@ -17,9 +17,9 @@ Json parse_json(std::string_view line) {
   try {
     return Json::parse(line);
   } catch (const Json::parse_error& error) {
-    throw Error(ErrorKind::bad_input, fmt::format("is not JSON (at byte {})", error.byte));
+    throw bad_input("is not JSON (at byte {})", error.byte);
   } catch (const Json::exception&) {
-    throw Error(ErrorKind::bad_input, "holds a number that no double can hold");
+    throw bad_input("holds a number that no double can hold");
   }
 }
 

@@ -167,8 +167,7 @@ void check_networks(Reader& reader, const Value& value, LinkCatalog& catalog) {
     const bool grows =
         std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>()) == bounds.end();
     if (!grows || bounds.back() != HUGE_VAL) {
-      reader.fail(value,
-                  fmt::format("the rows of {} need growing `up_to`, and none in the last", name(sheet.kind)));
+      reader.fail(value, "the rows of {} need growing `up_to`, and none in the last", name(sheet.kind));
       return;
     }
   }

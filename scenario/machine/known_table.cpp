@@ -46,9 +46,8 @@ constexpr std::string_view kKnownForm =
 
 std::optional<Known> read_known(Reader& reader, const Value& value) {
   if (!value.node.IsMap() || value.node.size() != 1 || !value.node.begin()->first.IsScalar()) {
-    reader.fail(value, fmt::format("is {}{}; write {}", shape(value.node),
-                                   value.node.IsMap() ? fmt::format(" of {} keys", value.node.size()) : "",
-                                   kKnownForm));
+    reader.fail(value, "is {}{}; write {}", shape(value.node),
+                value.node.IsMap() ? fmt::format(" of {} keys", value.node.size()) : "", kKnownForm);
     return std::nullopt;
   }
   const auto entry = *value.node.begin();
@@ -69,7 +68,7 @@ std::optional<Known> read_known(Reader& reader, const Value& value) {
   if (names.empty() && nearest_name(what, std::vector<std::string>{"native", "p2p"}) && what != "native") {
     names = {"native"};  // Without a registry at hand, at least these two are not misspelt.
   }
-  if (!names.empty() && std::count(names.begin(), names.end(), what) == 0) {
+  if (!names.empty() && std::ranges::count(names, what) == 0) {
     names.emplace_back("p2p");
     const std::vector<std::string> collectives = names_of<Collective>();
     names.insert(names.end(), collectives.begin(), collectives.end());

@@ -52,8 +52,8 @@ void check_intra(Reader& reader, const Value& value, const IntraLink& link) {
   const int newest = kNewestGeneration[static_cast<std::size_t>(link.kind)];
   const bool kind_known = newest > 0;  // Not custom, nor a kind that was refused.
   if (kind_known && link.generation && *link.generation > newest) {
-    reader.fail(under("generation"), fmt::format("there is no {} of generation {}; write 1 to {}",
-                                                 name(link.kind), *link.generation, newest));
+    reader.fail(under("generation"), "there is no {} of generation {}; write 1 to {}", name(link.kind),
+                *link.generation, newest);
   }
   // A wiring that was refused may have been meant to be bridge_pairs.
   const bool bridges = link.wiring == "bridge_pairs" || (!link.wiring && reader.find(value, "wiring"));
@@ -120,17 +120,15 @@ void check_levels(Reader& reader, const Value& place, const InterLink& inter) {
   int below = 1;
   for (const FabricLevel& level : inter.levels) {
     if (level.nodes <= below || level.nodes % below != 0) {
-      reader.fail(
-          reader.find(place, "levels").value_or(place),
-          fmt::format("groups of {} nodes are not made of several groups of {}; list the smallest first",
-                      level.nodes, below));
+      reader.fail(reader.find(place, "levels").value_or(place),
+                  "groups of {} nodes are not made of several groups of {}; list the smallest first",
+                  level.nodes, below);
       return;
     }
     below = level.nodes;
     if (level.pairwise && &level != &inter.levels.back()) {
-      reader.fail(
-          reader.find(place, "levels").value_or(place),
-          fmt::format("groups of {} nodes are pairwise, and only the last level can be", level.nodes));
+      reader.fail(reader.find(place, "levels").value_or(place),
+                  "groups of {} nodes are pairwise, and only the last level can be", level.nodes);
       return;
     }
   }
@@ -210,7 +208,7 @@ MapTable<LinkSpec> link_table() {
           [](Reader& reader, const Value& value, LinkSpec& link) {
             link.line = value.position.line;
             if (!link.from.empty() && link.from == link.to) {
-              reader.fail(value, fmt::format("goes from {} to itself", in_quotes(link.from)));
+              reader.fail(value, "goes from {} to itself", in_quotes(link.from));
             }
           },
   };
@@ -224,12 +222,12 @@ void check_links(Reader& reader, const Value& place, const Machine& machine) {
     here.position = {.line = link.line, .column = place.position.column};
     const auto [first, fresh] = lines.try_emplace(std::minmax(link.from, link.to), link.line);
     if (!fresh) {
-      reader.fail(here, fmt::format("{} and {} are already joined by the link of line {}",
-                                    in_quotes(link.from), in_quotes(link.to), first->second));
+      reader.fail(here, "{} and {} are already joined by the link of line {}", in_quotes(link.from),
+                  in_quotes(link.to), first->second);
     }
     for (const std::string& end : {link.from, link.to}) {
       if (gpus && rank_of_end(end).value_or(0) >= *gpus) {
-        reader.fail(here, fmt::format("{} does not exist; the machine has {} GPUs", in_quotes(end), *gpus));
+        reader.fail(here, "{} does not exist; the machine has {} GPUs", in_quotes(end), *gpus);
       }
     }
   }

@@ -54,21 +54,21 @@ void check_stragglers(Reader& reader, const Value& place, const Machine& machine
   std::set<Rank> seen;
   for (const Straggler& straggler : machine.stragglers) {
     if (!seen.insert(straggler.rank).second) {
-      reader.fail(place, fmt::format("rank {} stands twice in the list", straggler.rank));
+      reader.fail(place, "rank {} stands twice in the list", straggler.rank);
     }
     if (const auto gpus = num_gpus(machine); gpus && straggler.rank >= *gpus) {
-      reader.fail(place, fmt::format("there is no rank {}; the machine has {} GPUs", straggler.rank, *gpus));
+      reader.fail(place, "there is no rank {}; the machine has {} GPUs", straggler.rank, *gpus);
     }
   }
 }
 
 void check_ring_order(Reader& reader, const Value& place, const std::vector<Rank>& order) {
   // The entries are distinct: together with the range this makes a permutation.
-  const auto missing = std::find_if(
-      order.begin(), order.end(), [&](Rank rank) { return rank >= static_cast<std::int64_t>(order.size()); });
+  const auto missing =
+      std::ranges::find_if(order, [&](Rank rank) { return rank >= static_cast<std::int64_t>(order.size()); });
   if (missing != order.end()) {
-    reader.fail(place, fmt::format("orders {} ranks, so they are 0 to {}, but {} is among them", order.size(),
-                                   order.size() - 1, *missing));
+    reader.fail(place, "orders {} ranks, so they are 0 to {}, but {} is among them", order.size(),
+                order.size() - 1, *missing);
   }
 }
 
@@ -106,8 +106,7 @@ void check_machine(Reader& reader, const Value& value, Machine& machine) {
                 "or `calibrated`");
   }
   if (machine.nodes > 1 && !between && !explicit_links && !calibrated) {
-    reader.fail(under("nodes"),
-                fmt::format("is {}, so write `inter`, what connects the nodes", machine.nodes));
+    reader.fail(under("nodes"), "is {}, so write `inter`, what connects the nodes", machine.nodes);
   }
   if (machine.intra && machine.intra->kind != IntraKind::custom && !machine.intra->generation &&
       !reader.find(value, "gpu")) {
@@ -155,16 +154,8 @@ Machine load_machine(const std::filesystem::path& file, const KnownNames& known)
 
 Machine parse_machine(const std::string& yaml, const std::string& origin) {
   std::vector<Problem> problems;
-  const auto document = parse_document(origin, yaml, problems);
-  std::optional<Machine> machine;
-  if (document) {
-    Reader reader(*document, problems);
-    machine = read_machine(reader, reader.root(), origin);
-  }
-  if (!machine) {
-    throw_problems(std::move(problems));
-  }
-  return std::move(*machine);
+  return *read_whole(parse_document(origin, yaml, problems), problems,
+                     [&](Reader& reader) { return read_machine(reader, reader.root(), origin); });
 }
 
 std::string to_yaml(const Machine& machine) {
@@ -220,7 +211,7 @@ MapTable<Price> price_table() {
             const auto text = reader.scalar(value, amount_form);
             const auto amount = text ? parse_money(*text) : std::nullopt;
             if (text && !amount) {
-              reader.fail(value, fmt::format("{} is not {}", in_quotes(*text), amount_form));
+              reader.fail(value, "{} is not {}", in_quotes(*text), amount_form);
             } else if (amount) {
               price.per_hour = amount->amount;
               price.currency = amount->currency;

@@ -46,7 +46,7 @@ void read_points(Reader& reader, const Value& value, Curve& curve) {
     return;
   }
   if (!points->node.IsMap() || points->node.size() == 0) {
-    reader.fail(*points, fmt::format("is {}; write {}", shape(points->node), kPointsForm));
+    reader.fail(*points, "is {}; write {}", shape(points->node), kPointsForm);
     return;
   }
   const std::size_t before = reader.num_problems();

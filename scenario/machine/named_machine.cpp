@@ -135,12 +135,11 @@ std::string no_such_machine(const Candidates& candidates, const std::string& tex
 /// Several nodes of a machine whose file describes one.
 void multiply(Reader& reader, const Value& value, int count, std::optional<Machine>& machine) {
   if (machine->nodes > 1) {
-    reader.fail(value, fmt::format("{} is a machine of {} nodes already; name it without a number",
-                                   in_quotes(machine->name), machine->nodes));
+    reader.fail(value, "{} is a machine of {} nodes already; name it without a number",
+                in_quotes(machine->name), machine->nodes);
   } else if (!machine->inter) {
-    reader.fail(value,
-                fmt::format("{} does not say what connects its nodes (`inter`), so there can be one only",
-                            in_quotes(machine->name)));
+    reader.fail(value, "{} does not say what connects its nodes (`inter`), so there can be one only",
+                in_quotes(machine->name));
   } else {
     machine->name = fmt::format("{} × {}", count, machine->name);
     machine->nodes = count;
@@ -222,7 +221,7 @@ std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
   const fs::path file = folder / *text;
   std::error_code ignored;
   if (!text->empty() && fs::is_directory(file, ignored)) {
-    reader.fail(value, fmt::format("{} is a directory; write {}", in_quotes(*text), machine_form()));
+    reader.fail(value, "{} is a directory; write {}", in_quotes(*text), machine_form());
     return std::nullopt;
   }
   if (!text->empty() && fs::exists(file, ignored)) {

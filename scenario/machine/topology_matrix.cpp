@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 
@@ -24,7 +24,7 @@ namespace {
 using Cells = std::vector<std::vector<std::string>>;
 
 [[noreturn]] void reject_matrix(const std::string& name, const std::string& problem) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", name, problem));
+  throw bad_input("{}: {}", name, problem);
 }
 
 /// Colours of a terminal (`ESC [4m`) are no part of words, nor is a comment's mark before the line.
@@ -64,14 +64,14 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
       const std::size_t start = line.find(':') + 2;
       matrix.gpu = std::string(line.substr(start, line.find(" (UUID") - start));
     } else if (words.size() > 1 && words[0] == "GPU0" && words[1] == "GPU1") {
-      const auto gpus = static_cast<std::size_t>(std::count_if(
-          words.begin(), words.end(), [](const std::string& word) { return is_device(word, "GPU"); }));
+      const auto gpus = static_cast<std::size_t>(
+          std::ranges::count_if(words, [](const std::string& word) { return is_device(word, "GPU"); }));
       if (columns > 0 && gpus != columns) {
         reject_matrix(
             name, fmt::format("holds a matrix of {} GPUs and one of {}; give one of them", columns, gpus));
       }
       columns = gpus;
-      matrix.nics = static_cast<int>(std::count_if(words.begin(), words.end(), is_nic));
+      matrix.nics = static_cast<int>(std::ranges::count_if(words, is_nic));
     } else if (columns > 0 && matrix.gpus.size() < columns && !words.empty() &&
                words[0] == fmt::format("GPU{}", matrix.gpus.size())) {
       if (words.size() < columns + 1) {
@@ -249,8 +249,8 @@ TopologyMachine machine_of_topology(std::string_view text, const std::string& na
   machine.name = name;
   machine.gpus_per_node = static_cast<int>(matrix.gpus.size());
   machine.gpu = Gpu{.model = *model};
-  const bool cabled = std::any_of(matrix.gpus.begin(), matrix.gpus.end(), [](const auto& row) {
-    return std::any_of(row.begin(), row.end(), [](const std::string& cell) { return nvlinks(cell) > 0; });
+  const bool cabled = std::ranges::any_of(matrix.gpus, [](const auto& row) {
+    return std::ranges::any_of(row, [](const std::string& cell) { return nvlinks(cell) > 0; });
   });
   if (rocm) {
     machine.intra = rocm_links(matrix.gpus, text, name);

@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/names.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
@@ -27,9 +28,7 @@ class Config {
  public:
   Config(const YAML::Node& root, std::string file) : root_(root), file_(std::move(file)) {}
 
-  [[noreturn]] void reject(const std::string& what) const {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: {}", file_, what));
-  }
+  [[noreturn]] void reject(const std::string& what) const { throw bad_input("{}: {}", file_, what); }
 
   std::optional<std::int64_t> number(std::initializer_list<const char*> keys) const {
     for (const char* key : keys) {
@@ -92,8 +91,7 @@ class Config {
 YAML::Node json_of(const std::filesystem::path& file) {
   constexpr std::uint64_t kMostOfConfig = std::uint64_t{1} << 20;  // Real ones are a few KiB.
   if (std::error_code ignored; !std::ifstream(file) || std::filesystem::is_directory(file, ignored)) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: there is no such file that can be read", file.string()));
+    throw bad_input("{}: there is no such file that can be read", file.string());
   }
   const std::string text = valid_utf8(read_text(file, kMostOfConfig));
   YAML::Node root;
@@ -103,8 +101,7 @@ YAML::Node json_of(const std::filesystem::path& file) {
     root = {};
   }
   if (!root.IsMap()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: is not the config.json of a model, a map of JSON", file.string()));
+    throw bad_input("{}: is not the config.json of a model, a map of JSON", file.string());
   }
   return root;
 }
@@ -146,13 +143,11 @@ constexpr auto kKinds = std::to_array<Kind>({
 /// One without a type is taken for Llama's.
 Kind kind_of(const Config& config) {
   const std::string type = config.type();
-  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
-    return kind.type == (type.empty() ? std::string("llama") : type);
-  });
+  const auto found = std::ranges::find_if(
+      kKinds, [&](const Kind& kind) { return kind.type == (type.empty() ? std::string("llama") : type); });
   if (found == kKinds.end()) {
-    std::vector<std::string> known;
-    std::transform(kKinds.begin(), kKinds.end(), std::back_inserter(known),
-                   [](const Kind& kind) { return std::string(kind.type); });
+    const std::vector<std::string> known =
+        mapped(kKinds, [](const Kind& kind) { return std::string(kind.type); });
     config.reject(
         fmt::format("{}; write its numbers under `transformer`", unknown_name("model_type", type, known)));
   }

@@ -14,7 +14,7 @@ std::optional<Money> parse_money(std::string_view text) {
   const std::optional<double> amount = take_number<double>(unit);
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
   const bool currency =
-      unit.size() == 3 && std::all_of(unit.begin(), unit.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+      unit.size() == 3 && std::ranges::all_of(unit, [](char c) { return c >= 'A' && c <= 'Z'; });
   if (!amount || !currency || !can_be_paid(*amount)) {
     return std::nullopt;
   }

@@ -77,7 +77,7 @@ std::optional<Offer> read_offer(Reader& reader, const Value& value, const MapTab
   offer.interruptible = draft->interruptible;
   const auto gpus = num_gpus(*machine);
   if (draft->gpus && gpus && *draft->gpus > *gpus) {
-    reader.fail(value, fmt::format("{} GPUs cannot be rented of a machine that has {}", *draft->gpus, *gpus));
+    reader.fail(value, "{} GPUs cannot be rented of a machine that has {}", *draft->gpus, *gpus);
     return std::nullopt;
   }
   if (!draft->gpus && !gpus) {
@@ -102,12 +102,11 @@ std::string offers_form() { return "a list of maps such as `{machine: …, price
 
 std::vector<Offer> read_offers(Reader& reader, const Value& list, const MachinesFolder& machines) {
   if (!list.node.IsSequence() || list.node.size() == 0 || list.node.size() > kMaxOffers) {
-    reader.fail(list,
-                fmt::format("{}; write {}",
-                            !list.node.IsSequence() ? fmt::format("is {}", shape(list.node))
-                            : list.node.size() == 0 ? "is an empty list"
-                                                    : fmt::format("has more than {} entries", kMaxOffers),
-                            offers_form()));
+    reader.fail(list, "{}; write {}",
+                !list.node.IsSequence() ? fmt::format("is {}", shape(list.node))
+                : list.node.size() == 0 ? "is an empty list"
+                                        : fmt::format("has more than {} entries", kMaxOffers),
+                offers_form());
     return {};
   }
   const MapTable<OfferDraft> table = offer_table();
@@ -142,22 +141,16 @@ Machine machine_named(const std::string& name, const std::filesystem::path& orig
 }
 
 std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known) {
+  const MapTable<OffersDraft> table{
+      .form = "a map with the key `offers`",
+      .rows = {later("offers", &OffersDraft::offers, offers_form(), {.required = true}, offer_keys())}};
+  const auto read = [&](Reader& reader) {
+    const auto draft = read_map(reader, reader.root(), table);
+    return draft ? read_offers(reader, *draft->offers, known.machines) : std::vector<Offer>{};
+  };
   std::vector<Problem> problems;
-  const auto document = read_document(file, file.string(), problems);
-  std::vector<Offer> offers;
-  if (document) {
-    Reader reader(*document, problems, known.algorithms(Collective::all_reduce));
-    MapTable<OffersDraft> table{
-        .form = "a map with the key `offers`",
-        .rows = {later("offers", &OffersDraft::offers, offers_form(), {.required = true}, offer_keys())}};
-    if (const auto draft = read_map(reader, reader.root(), table)) {
-      offers = read_offers(reader, *draft->offers, known.machines);
-    }
-  }
-  if (!problems.empty()) {
-    throw_problems(std::move(problems));
-  }
-  return offers;
+  return read_whole(read_document(file, file.string(), problems), problems, read,
+                    known.algorithms(Collective::all_reduce));
 }
 
 }  // namespace ringside

@@ -2,9 +2,7 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
 #include "scenario/plan/plan_parts.hpp"
@@ -75,8 +73,8 @@ std::vector<ExchangeRate> read_exchange_rates(Reader& reader, const Value& value
       return is_between(earlier, rate->of.currency, rate->is.currency);
     };
     if (std::any_of(rates->begin(), rate, same)) {
-      reader.fail(value, fmt::format("has two rates between {} and {}; write one of them", rate->of.currency,
-                                     rate->is.currency));
+      reader.fail(value, "has two rates between {} and {}; write one of them", rate->of.currency,
+                  rate->is.currency);
       return {};
     }
   }
@@ -163,11 +161,11 @@ void apply(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescr
     } else {
       YAML::Node inner = root[path.substr(0, dot)];
       if (inner.IsDefined() && !inner.IsNull() && !inner.IsMap()) {
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("{}: `{}` is {} here, and so has no one `{}` to change; list what is to be "
-                                "compared in the plan",
-                                override.origin, path.substr(0, dot),
-                                inner.IsSequence() ? "a list" : "one value", path.substr(dot + 1)));
+        throw bad_input(
+            "{}: `{}` is {} here, and so has no one `{}` to change; list what is to be "
+            "compared in the plan",
+            override.origin, path.substr(0, dot), inner.IsSequence() ? "a list" : "one value",
+            path.substr(dot + 1));
       }
       inner[path.substr(dot + 1)] = value;
       root[path.substr(0, dot)] = inner;
@@ -202,10 +200,9 @@ std::optional<std::filesystem::path> workload_file(Reader& reader, const Value& 
       known.push_back(entry.path().stem().string());
     }
   }
-  std::sort(known.begin(), known.end());
-  reader.fail(value,
-              fmt::format("there is no such file; {}",
-                          unknown_name("workload", std::filesystem::path(*text).stem().string(), known)));
+  std::ranges::sort(known);
+  reader.fail(value, "there is no such file; {}",
+              unknown_name("workload", std::filesystem::path(*text).stem().string(), known));
   return std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {
@@ -59,7 +60,7 @@ ValueType<T> parsed_type(const std::string& form, std::function<std::optional<T>
   return scalar_type<T>(form, [form, parse = std::move(parse)](const std::string& text) {
     const std::optional<T> parsed = parse(text);
     if (!parsed) {
-      refuse(fmt::format("{} is not {}", in_quotes(text), form));
+      throw bad_input("{} is not {}", in_quotes(text), form);
     }
     return *parsed;
   });
@@ -72,23 +73,22 @@ ValueType<Q> united_type(const std::string& form, std::span<const Unit> units) {
     const std::string quoted = in_quotes(text);
     const auto number = number_and_unit(text);
     if (!number) {
-      refuse(fmt::format("{} is not {}", quoted, form));
+      throw bad_input("{} is not {}", quoted, form);
     }
     if (number->unit.empty()) {
-      refuse(fmt::format("{} has no unit; write {} ({})", quoted, form, listed(units)));
+      throw bad_input("{} has no unit; write {} ({})", quoted, form, listed(units));
     }
-    const auto unit = std::find_if(units.begin(), units.end(),
-                                   [&](const Unit& known) { return known.text == number->unit; });
+    const auto unit = std::ranges::find(units, number->unit, &Unit::text);
     if (unit == units.end()) {
-      refuse(fmt::format("{} has the unit {}, but the units here are {}", quoted, in_quotes(number->unit),
-                         listed(units)));
+      throw bad_input("{} has the unit {}, but the units here are {}", quoted, in_quotes(number->unit),
+                      listed(units));
     }
     if (number->value <= 0) {
-      refuse(fmt::format("{} must be more than zero; write {}", quoted, form));
+      throw bad_input("{} must be more than zero; write {}", quoted, form);
     }
     const double quantity = number->value * unit->value;
     if (quantity < kSmallest || quantity > kLargest) {
-      refuse(fmt::format("{} is not {} that anybody has", quoted, form));
+      throw bad_input("{} is not {} that anybody has", quoted, form);
     }
     return Q{quantity};
   });
@@ -125,11 +125,11 @@ ValueType<Interval<double>> share_range_type() {
                                          .typical = std::sqrt(shares->front() * shares->back()),
                                          .high = shares->back()};
             if (shares->size() > 2 || range.high < range.low || range.high > 1) {
-              reader.fail(value, fmt::format("{}; write {}",
-                                             shares->size() > 2       ? "has more than two ends"
-                                             : range.high < range.low ? "the lower end comes first"
-                                                                      : "is more than 100 %",
-                                             form));
+              reader.fail(value, "{}; write {}",
+                          shares->size() > 2       ? "has more than two ends"
+                          : range.high < range.low ? "the lower end comes first"
+                                                   : "is more than 100 %",
+                          form);
               return std::nullopt;
             }
             return range;
@@ -162,8 +162,7 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
   }
   constexpr std::array kLetters = {Unit{"", 1}, Unit{"M", 1e6}, Unit{"B", 1e9}, Unit{"T", 1e12}};
   const std::string_view unit = number->unit.substr(0, number->unit.find_last_not_of(' ') + 1);
-  const auto letter =
-      std::find_if(kLetters.begin(), kLetters.end(), [&](const Unit& one) { return one.text == unit; });
+  const auto letter = std::ranges::find(kLetters, unit, &Unit::text);
   if (letter == kLetters.end()) {
     return std::nullopt;
   }
@@ -180,12 +179,12 @@ ValueType<double> positive_number_type(const std::string& form) {
   return scalar_type<double>(form, [form](const std::string& text) {
     const auto number = number_and_unit(text);
     if (!number || !number->unit.empty() || number->value <= 0) {
-      refuse(fmt::format("{} is not {}", in_quotes(text), form));
+      throw bad_input("{} is not {}", in_quotes(text), form);
     }
     // Products of such numbers must stay finite.
     constexpr double kMost = 1e18;
     if (number->value > kMost || number->value < 1 / kMost) {
-      refuse(fmt::format("{} is out of range: from {:g} to {:g}", in_quotes(text), 1 / kMost, kMost));
+      throw bad_input("{} is out of range: from {:g} to {:g}", in_quotes(text), 1 / kMost, kMost);
     }
     return number->value;
   });

@@ -108,7 +108,7 @@ std::vector<Layout> read_shardings(Reader& reader, const Value& value) {
   std::vector<Layout> ways;
   const auto add = [&](const Value& one) {
     const auto way = read_one(reader, one);
-    if (way && std::find(ways.begin(), ways.end(), *way) != ways.end()) {
+    if (way && std::ranges::find(ways, *way) != ways.end()) {
       reader.fail(one, "is listed twice");
     } else if (way) {
       ways.push_back(*way);

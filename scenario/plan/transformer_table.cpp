@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "scenario/plan/plan_parts.hpp"
@@ -65,7 +64,7 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
     }
   }
   if (!has_numbers(*draft)) {
-    reader.fail(value, fmt::format("says too little; write {}", transformer_form()));
+    reader.fail(value, "says too little; write {}", transformer_form());
     return std::nullopt;
   }
   Transformer model = *draft;
@@ -77,7 +76,7 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
   }
   if (model.positions > 0 && model.sequence > model.positions) {
     reader.fail(reader.find(value, "sequence").value_or(value),
-                fmt::format("is {}, and the model has learnt {} positions", model.sequence, model.positions));
+                "is {}, and the model has learnt {} positions", model.sequence, model.positions);
     return std::nullopt;
   }
   return model;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "results/codec/reader.hpp"
 #include "scenario/yaml/csv.hpp"
@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 [[noreturn]] void reject_tensors(const std::string& where, const std::string& what) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}: {}", where, what));
+  throw bad_input("{}: {}", where, what);
 }
 
 /// Bytes of a tensor list, which has thousands of lines at most.

@@ -5,8 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/error.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/plan/plan_parts.hpp"
@@ -102,8 +100,8 @@ std::vector<MeasuredSpeed> measured_speeds(Reader& reader, const Value& root, co
   for (const MeasuredDraft& draft : compute.measured) {
     const std::optional<int> batch = draft.batch ? draft.batch : workload.batch_per_gpu;
     if (draft.step_time && !batch) {
-      reader.fail(reader.find(root, "compute").value_or(root),
-                  fmt::format("the step time of {} needs its `batch`", draft.gpu));
+      reader.fail(reader.find(root, "compute").value_or(root), "the step time of {} needs its `batch`",
+                  draft.gpu);
       continue;
     }
     speeds.push_back({.gpu = draft.gpu,
@@ -188,7 +186,7 @@ std::vector<std::string> models_in(const std::filesystem::path& folder) {
       names.push_back(entry.path().stem().string());
     }
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -236,9 +234,8 @@ void check_parameters(Reader& reader, const Value& root, Workload& workload) {
     return;
   }
   if (workload.parameters != 0 && workload.parameters != sum) {
-    reader.fail(reader.find(root, "parameters").value_or(root),
-                fmt::format("is {}, but the {} tensors have {} elements", workload.parameters,
-                            workload.tensors.size(), sum));
+    reader.fail(reader.find(root, "parameters").value_or(root), "is {}, but the {} tensors have {} elements",
+                workload.parameters, workload.tensors.size(), sum);
   }
   workload.parameters = sum;
 }
@@ -326,16 +323,9 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
 
 Workload load_workload(const std::filesystem::path& file, const std::filesystem::path& models) {
   std::vector<Problem> problems;
-  const auto document = read_document(file, file.string(), problems);
-  std::optional<Workload> workload;
-  if (document) {
-    Reader reader(*document, problems);
-    workload = read_workload(reader, reader.root(), file.parent_path(), models);
-  }
-  if (!workload) {
-    throw_problems(std::move(problems));
-  }
-  return std::move(*workload);
+  return *read_whole(read_document(file, file.string(), problems), problems, [&](Reader& reader) {
+    return read_workload(reader, reader.root(), file.parent_path(), models);
+  });
 }
 
 std::vector<KeyDescription> workload_keys() { return keys_of(workload_table()); }

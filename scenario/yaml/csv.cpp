@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 
 namespace ringside {
 namespace {
 
 [[noreturn]] void reject(const std::string& origin, int line, const std::string& what) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}", origin, line, what));
+  throw bad_input("{}:{}: {}", origin, line, what);
 }
 
 /// Takes one row at a time off the front of the text.
@@ -81,7 +81,7 @@ bool is_blank(const CsvRow& row) { return row.cells.size() == 1 && row.cells.fro
 }  // namespace
 
 std::optional<std::size_t> CsvTable::column(std::string_view name) const {
-  const auto found = std::find(header.begin(), header.end(), name);
+  const auto found = std::ranges::find(header, name);
   return found == header.end() ? std::nullopt
                                : std::optional(static_cast<std::size_t>(found - header.begin()));
 }

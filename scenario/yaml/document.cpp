@@ -14,7 +14,7 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
 
@@ -297,7 +297,7 @@ YAML::Node parse_value(const std::string& text, const std::string& origin) {
   try {
     return YAML::Load(text);
   } catch (const YAML::Exception& problem) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: no value that YAML takes: {}", origin, problem.msg));
+    throw bad_input("{}: no value that YAML takes: {}", origin, problem.msg);
   }
 }
 
@@ -317,16 +317,15 @@ void throw_problems(std::vector<Problem> problems) {
   // Files stay in the order in which they were read: the one that the user named comes first.
   std::vector<std::string> files;
   for (const Problem& problem : problems) {
-    if (std::find(files.begin(), files.end(), problem.file) == files.end()) {
+    if (std::ranges::find(files, problem.file) == files.end()) {
       files.push_back(problem.file);
     }
   }
   const auto place = [&](const Problem& problem) {
-    const auto file = std::find(files.begin(), files.end(), problem.file) - files.begin();
+    const auto file = std::ranges::find(files, problem.file) - files.begin();
     return std::tuple(file, problem.position.line, problem.position.column);
   };
-  std::stable_sort(problems.begin(), problems.end(),
-                   [&](const Problem& a, const Problem& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(problems, [&](const Problem& a, const Problem& b) { return place(a) < place(b); });
 
   // A key that several systems of a file share is read once for each.
   std::set<std::string> said;

@@ -140,15 +140,8 @@ std::optional<T> read_map(Reader& reader, const Value& value, const MapTable<T>&
 template <typename T>
 T parse_map(const std::string& yaml, const std::string& file, const MapTable<T>& table) {
   std::vector<Problem> problems;
-  std::optional<T> result;
-  if (const auto document = parse_document(file, yaml, problems, true)) {
-    Reader reader(*document, problems);
-    result = read_map(reader, reader.root(), table);
-  }
-  if (!result) {
-    throw_problems(std::move(problems));
-  }
-  return std::move(*result);
+  return *read_whole(parse_document(file, yaml, problems, true), problems,
+                     [&](Reader& reader) { return read_map(reader, reader.root(), table); });
 }
 
 template <typename T>

@@ -1,11 +1,10 @@
 #include "scenario/yaml/reader.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/mapped.hpp"
 #include "common/names.hpp"
 
 namespace ringside {
@@ -20,8 +19,7 @@ std::string joined(const std::string& path, std::string_view key) {
 
 /// The word under `kind`, if the map says one that its `kind` allows.
 std::optional<std::string> kind_of(const YAML::Node& map, std::span<const KeyDescription* const> known) {
-  const auto key =
-      std::find_if(known.begin(), known.end(), [](const KeyDescription* k) { return k->path == "kind"; });
+  const auto key = std::ranges::find_if(known, [](const KeyDescription* k) { return k->path == "kind"; });
   if (key == known.end()) {
     return std::nullopt;
   }
@@ -35,7 +33,7 @@ std::optional<std::string> kind_of(const YAML::Node& map, std::span<const KeyDes
 }
 
 bool belongs(const KeyDescription& key, const std::optional<std::string>& kind) {
-  return key.kinds.empty() || !kind || std::count(key.kinds.begin(), key.kinds.end(), *kind) > 0;
+  return key.kinds.empty() || !kind || std::ranges::count(key.kinds, *kind) > 0;
 }
 
 /// Without a kind nobody knows which of the kinds' keys are required.
@@ -44,7 +42,7 @@ bool is_required(const KeyDescription& key, const std::optional<std::string>& ki
     return key.required;
   }
   const std::vector<std::string>& by = key.required_by.empty() ? key.kinds : key.required_by;
-  return kind && std::count(by.begin(), by.end(), *kind) > 0;
+  return kind && std::ranges::count(by, *kind) > 0;
 }
 
 }  // namespace
@@ -73,11 +71,9 @@ Value Reader::root() const {
 }
 
 std::vector<Value> Reader::items(const Value& list) const {
-  std::vector<Value> result;
-  for (const YAML::Node& node : list.node) {
-    result.push_back({.node = node, .key = list.key, .position = document_.position(node.Mark())});
-  }
-  return result;
+  return mapped(list.node, [&](const YAML::Node& node) {
+    return Value{.node = node, .key = list.key, .position = document_.position(node.Mark())};
+  });
 }
 
 Value Reader::at(const Value& map, const YAML::Node& key, const YAML::Node& value) const {
@@ -104,16 +100,16 @@ void Reader::fail(const Value& value, std::string what) {
 
 std::optional<std::string> Reader::scalar(const Value& value, std::string_view form) {
   if (value.node.IsNull()) {
-    fail(value, fmt::format("has no value; write {}", form));
+    fail(value, "has no value; write {}", form);
     return std::nullopt;
   }
   if (!value.node.IsScalar()) {
-    fail(value, fmt::format("is {}; write {}", shape(value.node), form));
+    fail(value, "is {}; write {}", shape(value.node), form);
     return std::nullopt;
   }
   const std::string& text = value.node.Scalar();
   if (text.size() > kMaxScalar) {
-    fail(value, fmt::format("{} is {} bytes long; write {}", in_quotes(text), text.size(), form));
+    fail(value, "{} is {} bytes long; write {}", in_quotes(text), text.size(), form);
     return std::nullopt;
   }
   return text;
@@ -139,13 +135,12 @@ std::optional<std::vector<Reader::Entry>> Reader::entries(const Value& map, std:
   for (const auto& entry : map.node) {
     Value key{.node = entry.first, .key = map.key, .position = document_.position(entry.first.Mark())};
     if (!entry.first.IsScalar()) {
-      fail(key, fmt::format("a key is {}; write one of {}", shape(entry.first), fmt::join(legal, ", ")));
+      fail(key, "a key is {}; write one of {}", shape(entry.first), fmt::join(legal, ", "));
       continue;
     }
     const std::string& name = entry.first.Scalar();
     key.key = joined(map.key, name.size() <= kMaxQuoted ? name : in_quotes(name));
-    const auto found =
-        std::find_if(known.begin(), known.end(), [&](const KeyDescription* k) { return k->path == name; });
+    const auto found = std::ranges::find_if(known, [&](const KeyDescription* k) { return k->path == name; });
     const auto index = static_cast<std::size_t>(found - known.begin());
     if (name == "<<") {
       fail(key,
@@ -154,13 +149,13 @@ std::optional<std::vector<Reader::Entry>> Reader::entries(const Value& map, std:
            "first and write *name in its place elsewhere");
     } else if (found == known.end()) {
       const auto near = nearest_name(name, legal);
-      fail(key, fmt::format("is no key here{} Known: {}",
-                            near ? fmt::format("; did you mean '{}'?", *near) : ".", fmt::join(legal, ", ")));
+      fail(key, "is no key here{} Known: {}", near ? fmt::format("; did you mean '{}'?", *near) : ".",
+           fmt::join(legal, ", "));
     } else if (!belongs(**found, kind)) {
-      fail(key, fmt::format("belongs to kind {}, not to {}; {} takes {}", fmt::join((*found)->kinds, ", "),
-                            *kind, *kind, fmt::join(legal, ", ")));
+      fail(key, "belongs to kind {}, not to {}; {} takes {}", fmt::join((*found)->kinds, ", "), *kind, *kind,
+           fmt::join(legal, ", "));
     } else if (seen[index]) {
-      fail(key, fmt::format("is given twice; the first is in line {}", seen[index]->line));
+      fail(key, "is given twice; the first is in line {}", seen[index]->line);
     } else {
       seen[index] = key.position;
       result.push_back({.key = index, .value = at(map, entry.first, entry.second)});
@@ -170,7 +165,7 @@ std::optional<std::vector<Reader::Entry>> Reader::entries(const Value& map, std:
     if (is_required(*known[i], kind) && !seen[i]) {
       Value missing = map;
       missing.key = joined(map.key, known[i]->path);
-      fail(missing, fmt::format("is missing; write {}", known[i]->form));
+      fail(missing, "is missing; write {}", known[i]->form);
     }
   }
   return result;

@@ -4,8 +4,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "scenario/yaml/document.hpp"
@@ -41,6 +44,11 @@ class Reader {
   std::optional<Value> find(const Value& map, std::string_view key) const;
 
   void fail(const Value& value, std::string what);
+  /// What is wrong, put together by fmt.
+  template <typename Part, typename... Parts>
+  void fail(const Value& value, fmt::format_string<Part, Parts...> what, Part&& part, Parts&&... parts) {
+    fail(value, fmt::format(what, std::forward<Part>(part), std::forward<Parts>(parts)...));
+  }
 
   /// The text of a single value; `form` says in messages what was expected.
   std::optional<std::string> scalar(const Value& value, std::string_view form);
@@ -67,5 +75,20 @@ std::string_view shape(const YAML::Node& node);
 
 /// What the user wrote, short enough for a message: `'4 KiB'`.
 std::string in_quotes(std::string_view text);
+
+/// What `read` makes of a document. Throws Error{bad_input} with all problems of the two.
+template <typename Read>
+auto read_whole(const std::optional<Document>& document, std::vector<Problem>& problems, Read read,
+                std::vector<std::string> algorithms = {}) {
+  std::optional<std::invoke_result_t<Read, Reader&>> value;
+  if (document) {
+    Reader reader(*document, problems, std::move(algorithms));
+    value = read(reader);
+  }
+  if (!problems.empty()) {
+    throw_problems(std::move(problems));
+  }
+  return std::move(*value);
+}
 
 }  // namespace ringside

@@ -67,7 +67,7 @@ ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view)
       [form, parse, zero](const std::string& text) {
         const Q quantity = parse(text);
         if (!(quantity.value > 0 || (zero == Zero::allowed && quantity.value == 0))) {
-          refuse(fmt::format("{} must be more than zero; write {}", in_quotes(text), form));
+          throw bad_input("{} must be more than zero; write {}", in_quotes(text), form);
         }
         return quantity;
       },
@@ -76,19 +76,17 @@ ValueType<Q> quantity_type(const std::string& form, Q (*parse)(std::string_view)
 
 }  // namespace
 
-void refuse(const std::string& what) { throw Error(ErrorKind::bad_input, what); }
-
 ValueType<std::string> text_type(const std::string& form) {
   return scalar_type<std::string>(
       form,
       [form](const std::string& text) {
-        const bool control = std::any_of(text.begin(), text.end(), [](char c) {
+        const bool control = std::ranges::any_of(text, [](char c) {
           const auto byte = static_cast<unsigned char>(c);
           return byte < 0x20 || byte == 0x7f;
         });
         if (control || text.find_first_not_of(' ') == std::string::npos) {
-          refuse(fmt::format("{} {}; write {}", in_quotes(text),
-                             control ? "holds a line break or another control character" : "is empty", form));
+          throw bad_input("{} {}; write {}", in_quotes(text),
+                          control ? "holds a line break or another control character" : "is empty", form);
         }
         return text;
       },
@@ -100,7 +98,7 @@ ValueType<bool> bool_type() {
       "true or false",
       [](const std::string& text) {
         if (text != "true" && text != "false") {
-          refuse(fmt::format("{} is neither true nor false", in_quotes(text)));
+          throw bad_input("{} is neither true nor false", in_quotes(text));
         }
         return text == "true";
       },
@@ -118,8 +116,8 @@ ValueType<int> whole_number_type(WholeRange range) {
         if (!number || *number < range.min || *number > range.max) {
           const bool whole = parse_number<double>(text).has_value() &&
                              (number || text.find_first_of(".eE") == std::string::npos);
-          refuse(fmt::format("{} is {}; write {}", in_quotes(text),
-                             whole ? "out of range" : "not a whole number", form));
+          throw bad_input("{} is {}; write {}", in_quotes(text),
+                          whole ? "out of range" : "not a whole number", form);
         }
         return static_cast<int>(*number);
       },
@@ -133,7 +131,7 @@ ValueType<double> factor_type(double min) {
       [form, min](const std::string& text) {
         const auto number = parse_number<double>(text);
         if (!number || !std::isfinite(*number) || *number < min) {
-          refuse(fmt::format("{} is not {}", in_quotes(text), form));
+          throw bad_input("{} is not {}", in_quotes(text), form);
         }
         return *number;
       },
@@ -167,8 +165,8 @@ ValueType<std::string> word_type(const std::string& what, const std::vector<std:
   ValueType<std::string> type = scalar_type<std::string>(
       words.size() == 1 ? words.front() : fmt::format("one of {}", fmt::join(words, ", ")),
       [what, words](const std::string& text) {
-        if (std::count(words.begin(), words.end(), text) == 0) {
-          refuse(unknown_name(what, text, words));
+        if (std::ranges::count(words, text) == 0) {
+          throw Error(ErrorKind::bad_input, unknown_name(what, text, words));
         }
         return text;
       },
@@ -185,11 +183,10 @@ ValueType<Interval<double>> interval_type(const ValueType<Q>& quantity, const st
           .read = [ends](Reader& reader, const Value& value) -> std::optional<Interval<double>> {
             const auto pair = ends.read(reader, value);
             if (pair && (pair->size() != 2 || (*pair)[1] < (*pair)[0])) {
-              reader.fail(value,
-                          fmt::format("{}; write {}",
-                                      pair->size() == 2 ? "the lower end comes first"
-                                                        : fmt::format("has {} values, not 2", pair->size()),
-                                      ends.form));
+              reader.fail(value, "{}; write {}",
+                          pair->size() == 2 ? "the lower end comes first"
+                                            : fmt::format("has {} values, not 2", pair->size()),
+                          ends.form);
               return std::nullopt;
             }
             // A quantity is a double with a unit, or a double.

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/interval.hpp"
 #include "common/names.hpp"
 #include "common/units.hpp"
@@ -33,10 +33,7 @@ struct ValueType {
   std::function<void(YAML::Emitter&, const V&)> write;
 };
 
-/// Throws Error{bad_input}.
-[[noreturn]] void refuse(const std::string& what);
-
-/// A single value. `parse` throws Error with what is wrong with the text, as refuse() does.
+/// A single value. `parse` throws Error with what is wrong with the text, as bad_input() has it.
 template <typename V>
 ValueType<V> scalar_type(const std::string& form, const std::function<V(const std::string&)>& parse,
                          const std::function<void(YAML::Emitter&, const V&)>& write = {}) {
@@ -149,12 +146,11 @@ std::optional<std::vector<Placed<V>>> read_list(Reader& reader, const Value& val
   if (value.node.IsSequence()) {
     items = reader.items(value);
     if (items.empty()) {
-      reader.fail(value, fmt::format("is an empty list; write {}", shape_of_list.form));
+      reader.fail(value, "is an empty list; write {}", shape_of_list.form);
       return std::nullopt;
     }
     if (items.size() > shape_of_list.max_items) {
-      reader.fail(value, fmt::format("has {} entries; at most {} are allowed", items.size(),
-                                     shape_of_list.max_items));
+      reader.fail(value, "has {} entries; at most {} are allowed", items.size(), shape_of_list.max_items);
       return std::nullopt;
     }
   } else if (shape_of_list.single_allowed && value.node.IsScalar()) {
@@ -176,8 +172,7 @@ std::optional<std::vector<Placed<V>>> read_list(Reader& reader, const Value& val
     std::set<V> seen;
     for (const Placed<V>& placed : result) {
       if (shape_of_list.distinct && !seen.insert(placed.value).second) {
-        reader.fail(placed.place,
-                    fmt::format("{} stands twice in the list", in_quotes(placed.place.node.Scalar())));
+        reader.fail(placed.place, "{} stands twice in the list", in_quotes(placed.place.node.Scalar()));
       }
     }
   }

@@ -1,12 +1,12 @@
 #include "scenario/yaml/yaml_tree.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {
@@ -32,10 +32,9 @@ YamlTree tree_of(const YAML::Node& node) {
 }  // namespace
 
 const YamlTree& YamlTree::at(std::string_view key) const {
-  const auto found =
-      std::find_if(map.begin(), map.end(), [&](const auto& entry) { return entry.first == key; });
+  const auto found = std::ranges::find_if(map, [&](const auto& entry) { return entry.first == key; });
   if (found == map.end()) {
-    throw Error(ErrorKind::bad_input, fmt::format("the key {} is missing", key));
+    throw bad_input("the key {} is missing", key);
   }
   return found->second;
 }
@@ -43,23 +42,20 @@ const YamlTree& YamlTree::at(std::string_view key) const {
 double YamlTree::number() const {
   const std::optional<double> value = parse_number<double>(text);
   if (!value) {
-    throw Error(ErrorKind::bad_input, fmt::format("'{}' is no number", text));
+    throw bad_input("'{}' is no number", text);
   }
   return *value;
 }
 
 std::vector<double> YamlTree::numbers() const {
-  std::vector<double> values;
-  std::transform(list.begin(), list.end(), std::back_inserter(values),
-                 [](const YamlTree& element) { return element.number(); });
-  return values;
+  return mapped(list, [](const YamlTree& element) { return element.number(); });
 }
 
 YamlTree parse_yaml_tree(const std::string& yaml, const std::string& origin) {
   try {
     return tree_of(YAML::Load(yaml));
   } catch (const YAML::Exception& error) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}:{}: {}", origin, error.mark.line + 1, error.msg));
+    throw bad_input("{}:{}: {}", origin, error.mark.line + 1, error.msg);
   }
 }
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "schedule/program/staging.hpp"
 
 namespace ringside {
@@ -14,9 +12,8 @@ namespace {
 std::int64_t whole_elements(Bytes size, DataType dtype) {
   const auto element = static_cast<std::int64_t>(size_of(dtype));
   if (size.value < 0 || size.value % element != 0) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("a message of {} B is not a whole number of {} elements ({} B each)", size.value,
-                            name(dtype), element));
+    throw bad_input("a message of {} B is not a whole number of {} elements ({} B each)", size.value,
+                    name(dtype), element);
   }
   return size.value / element;
 }

@@ -31,7 +31,7 @@ bool keeps_links_busy(const Schedule& schedule) {
       sends[source] = true;
       targets[source] = move.target;
     }
-    if (std::find(sends.begin(), sends.end(), false) != sends.end()) {
+    if (std::ranges::find(sends, false) != sends.end()) {
       return false;
     }
   }

@@ -140,7 +140,7 @@ class SymbolicRun {
         }
       }
     }
-    std::sort(boundaries_.begin(), boundaries_.end());
+    std::ranges::sort(boundaries_);
     boundaries_.erase(std::unique(boundaries_.begin(), boundaries_.end()), boundaries_.end());
   }
 
@@ -288,7 +288,7 @@ class SymbolicRun {
           continue;
         }
         const std::vector<Cell*> found = cells(rank, region_of(chunk));
-        if (std::any_of(found.begin(), found.end(), [&](const Cell* cell) {
+        if (std::ranges::any_of(found, [&](const Cell* cell) {
               return cell->counts != due || cell->divisions != divisions;
             })) {
           faults_.push_back(fmt::format("rank {} ends without the result of chunk {}", rank, chunk));

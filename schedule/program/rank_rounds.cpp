@@ -10,15 +10,14 @@ bool overlap(const Region& a, const Region& b) {
 
 bool RankRound::touches(const Region& region) const {
   const auto by_transfer = [&](const Transfer& transfer) { return overlap(transfer.region, region); };
-  return sends_touch(region) || std::any_of(receives.begin(), receives.end(), by_transfer) ||
-         std::any_of(locals.begin(), locals.end(), [&](const Local& local) {
+  return sends_touch(region) || std::ranges::any_of(receives, by_transfer) ||
+         std::ranges::any_of(locals, [&](const Local& local) {
            return overlap(local.source, region) || overlap(local.target, region);
          });
 }
 
 bool RankRound::sends_touch(const Region& region) const {
-  return std::any_of(sends.begin(), sends.end(),
-                     [&](const Transfer& send) { return overlap(send.region, region); });
+  return std::ranges::any_of(sends, [&](const Transfer& send) { return overlap(send.region, region); });
 }
 
 void RankRounds::next(RankRound& round) {

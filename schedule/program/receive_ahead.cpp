@@ -21,17 +21,16 @@ bool touches(Rank rank, const Move& move, const ChunkRange& chunks) {
 }
 
 bool may_receive_during(Rank rank, std::span<const Move> during, std::span<const Move> later) {
-  return std::all_of(later.begin(), later.end(), [&](const Move& early) {
+  return std::ranges::all_of(later, [&](const Move& early) {
     if (!received_by(rank, early)) {
       return true;
     }
-    const bool same_source = std::any_of(during.begin(), during.end(), [&](const Move& move) {
-      return received_by(rank, move) && move.source == early.source;
-    });
-    return same_source && (early.kind == MoveKind::reduce ||
-                           std::none_of(during.begin(), during.end(), [&](const Move& move) {
-                             return touches(rank, move, written_by(early));
-                           }));
+    const bool same_source = std::ranges::any_of(
+        during, [&](const Move& move) { return received_by(rank, move) && move.source == early.source; });
+    return same_source &&
+           (early.kind == MoveKind::reduce || std::ranges::none_of(during, [&](const Move& move) {
+              return touches(rank, move, written_by(early));
+            }));
   });
 }
 

@@ -113,8 +113,8 @@ class RoundCompiler {
       }
     }
     while (!left.empty()) {
-      const auto ready = std::find_if(left.begin(), left.end(), [&](const RankRound::Local& local) {
-        return std::none_of(left.begin(), left.end(), [&](const RankRound::Local& other) {
+      const auto ready = std::ranges::find_if(left, [&](const RankRound::Local& local) {
+        return std::ranges::none_of(left, [&](const RankRound::Local& other) {
           return &other != &local && overlap(other.source, local.target);
         });
       });

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "schedule/describe.hpp"
@@ -75,12 +76,9 @@ std::vector<RunLine> describe_round(const RunRounds& run, std::int64_t round) {
     const auto last =
         std::find_if(first, all.end(), [&](const RunMove& one) { return one.segment != first->segment; });
     std::vector<RunMove> group(first, last);
-    std::stable_sort(group.begin(), group.end(),
-                     [](const RunMove& a, const RunMove& b) { return a.move.source < b.move.source; });
-    std::vector<Move> moves;
-    for (const RunMove& one : group) {
-      moves.push_back(one.move);
-    }
+    std::ranges::stable_sort(
+        group, [](const RunMove& a, const RunMove& b) { return a.move.source < b.move.source; });
+    const std::vector<Move> moves = mapped(group, &RunMove::move);
     const std::string part = run.execution().policy().segments == 1
                                  ? std::string()
                                  : fmt::format("segment {} of ", first->segment);

@@ -77,9 +77,8 @@ class SegmentCompiler {
   }
 
   void reduce_arrived(const Region& region) {
-    const auto arrived = std::find_if(arrived_.begin(), arrived_.end(), [&](const PendingReduction& pending) {
-      return overlap(pending.target, region);
-    });
+    const auto arrived = std::ranges::find_if(
+        arrived_, [&](const PendingReduction& pending) { return overlap(pending.target, region); });
     if (arrived != arrived_.end()) {
       reduce(arrived);
     }

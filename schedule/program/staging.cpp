@@ -21,9 +21,8 @@ std::int64_t StagingAllocator::take(std::int64_t bytes, std::int64_t like) {
 }
 
 void StagingAllocator::give_back(std::int64_t offset) {
-  const auto place = std::find_if(
-      used_.begin(), used_.end(),
-      [begin = offset - offset % kCacheLine](const auto& piece) { return piece.first == begin; });
+  const auto place = std::ranges::find_if(
+      used_, [begin = offset - offset % kCacheLine](const auto& piece) { return piece.first == begin; });
   RINGSIDE_CHECK(place != used_.end(), "a piece of the staging buffer was given back twice");
   used_.erase(place);
 }

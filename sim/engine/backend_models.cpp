@@ -17,7 +17,7 @@ constexpr BackendModel kNothingKnown{.backend = Backend::automatic};
 
 template <typename Condition>
 const BackendModel& row_where(const Condition& condition) {
-  const auto* found = std::find_if(kModels.begin(), kModels.end(), condition);
+  const auto* found = std::ranges::find_if(kModels, condition);
   return found == kModels.end() ? kNothingKnown : *found;
 }
 

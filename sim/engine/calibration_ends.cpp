@@ -30,8 +30,8 @@ double deviation_of(const SpreadPoint& point, bool fast) {
 /// How far medians differ at this size on the fast or on the slow side: straight lines over the logarithm of
 /// the size, beyond the ends the value there. `spread` is not empty.
 double spread_at(std::span<const SpreadPoint> spread, Bytes bytes, bool fast) {
-  const auto above = std::find_if(spread.begin(), spread.end(),
-                                  [bytes](const SpreadPoint& point) { return point.bytes >= bytes; });
+  const auto above =
+      std::ranges::find_if(spread, [bytes](const SpreadPoint& point) { return point.bytes >= bytes; });
   if (above == spread.begin() || above == spread.end()) {
     return deviation_of(above == spread.end() ? spread.back() : spread.front(), fast);
   }

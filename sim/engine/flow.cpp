@@ -138,7 +138,7 @@ class FlowRun {
   bool reduced_on_arrival(const Move& move) const {
     return options_.reduces_on_arrival && move.kind == MoveKind::reduce && !move.local() &&
            (execution_.bytes(move) <= options_.buffered.value ||
-            std::none_of(moves_.begin(), moves_.end(), [&](const Move& other) {
+            std::ranges::none_of(moves_, [&](const Move& other) {
               return other.source == move.target && read_by(other).touches(written_by(move));
             }));
   }
@@ -212,13 +212,12 @@ class FlowRun {
 
   void close_move(Rank rank, std::int64_t round) {
     RankState& here = state(rank);
-    const auto closed = std::find_if(here.open.begin(), here.open.end(),
-                                     [&](const RankState::OpenRound& open) { return open.round == round; });
+    const auto closed = std::ranges::find(here.open, round, &RankState::OpenRound::round);
     if (--closed->num_open > 0 || closed != here.open.begin()) {
       return;
     }
-    const auto first_open = std::find_if(here.open.begin(), here.open.end(),
-                                         [](const RankState::OpenRound& open) { return open.num_open > 0; });
+    const auto first_open =
+        std::ranges::find_if(here.open, [](const RankState::OpenRound& open) { return open.num_open > 0; });
     const bool waited = !may_reach_another(here);
     here.open.erase(here.open.begin(), first_open);
     if (waited) {
@@ -379,7 +378,7 @@ class FlowRun {
   /// there before.
   bool still_sent(const RankState& here, const Reduction& reduction) {
     const ChunkRange range = written_by(reduction.move);
-    return std::any_of(here.sending.begin(), here.sending.end(), [&](std::int32_t id) {
+    return std::ranges::any_of(here.sending, [&](std::int32_t id) {
       return planned(id).round == reduction.round && read_by(planned(id).move).touches(range);
     });
   }

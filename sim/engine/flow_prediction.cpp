@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "sim/engine/flow.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/sharing/link_use.hpp"
@@ -101,9 +101,8 @@ void predict_flow(const Execution& execution, const Network& network, const Flow
         prediction.no_classes
             ? fmt::format(" (its ranks cannot be put into classes: {})", *prediction.no_classes)
             : "";
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} on {} ranks: {}{}", execution.schedule().algorithm().name,
-                            execution.num_ranks(), refusal, because));
+    throw bad_input("{} on {} ranks: {}{}", execution.schedule().algorithm().name, execution.num_ranks(),
+                    refusal, because);
   }
   set_flow(simulate_flow(execution, network, options.simulation), prediction);
 }

@@ -56,7 +56,7 @@ class RoutedCosts {
   double reduction(Rank rank, double bytes) const { return reductions_[at(rank)] * bytes; }
   double local_copy(Rank, double) const { return 0; }
   bool only_transfers() const {
-    return std::all_of(reductions_.begin(), reductions_.end(), [](double cost) { return cost == 0; });
+    return std::ranges::all_of(reductions_, [](double cost) { return cost == 0; });
   }
 
  private:
@@ -229,7 +229,7 @@ class Replay {
       arrived_.emplace_back(arrival_[static_cast<std::size_t>(i)], i);
     }
     if (arrived_.size() > 1) {
-      std::sort(arrived_.begin(), arrived_.end());
+      std::ranges::sort(arrived_);
     }
     forget_finished(rank);
     double& reducer_free = reducer_free_[at(rank)];

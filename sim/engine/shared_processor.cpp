@@ -133,7 +133,7 @@ std::optional<double> ProcessorCurves::two_shot(int ranks, double bytes) const {
   const bool share_cores = cores_ && ranks > *cores_;
   const double turns = share_cores ? std::max(1.0, static_cast<double>(ranks) / probed) : 1;
   // Beside other load a probe of few bytes can take longer than one of many, which meets, too.
-  const double meeting = *std::min_element(exchange.values.begin(), exchange.values.end());
+  const double meeting = *std::ranges::min_element(exchange.values);
   if (bytes <= static_cast<double>(one_shot(share_cores).value)) {
     return turns * (meeting + ranks / 2.0 * (time(exchange, bytes) - meeting));
   }
@@ -274,8 +274,7 @@ Activities::Id ProcessorSharing::begin(const Work& work) {
 }
 
 Stage ProcessorSharing::finish(Activities::Id id) {
-  const auto activity = std::find_if(under_way_.begin(), under_way_.end(),
-                                     [id](const UnderWay& candidate) { return candidate.id == id; });
+  const auto activity = std::ranges::find(under_way_, id, &UnderWay::id);
   changed_ = true;
   const auto bytes = static_cast<double>(activity->bytes);
   if (activity->phase == Phase::sending) {

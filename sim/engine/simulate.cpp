@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/interval.hpp"
 #include "schedule/program/execution.hpp"
 #include "schedule/program/policy.hpp"
@@ -22,7 +20,6 @@
 #include "sim/engine/link_sharing.hpp"
 #include "sim/engine/replay.hpp"
 #include "sim/engine/shared_processor.hpp"
-#include "sim/mpi/rules.hpp"
 #include "sim/topology/network.hpp"
 #include "sim/topology/route_cost.hpp"
 
@@ -192,14 +189,13 @@ Fidelity fidelity_for(const Network& network, const Execution& execution, const 
   const std::string obstacle = closed_form_obstacle(network, execution.schedule(), options);
   if (options.fidelity == Fidelity::closed_form) {
     if (!obstacle.empty()) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format("fidelity closed_form holds only where every pair of ranks has the same private link, "
-                      "but on this machine {}; use replay, flow or auto",
-                      obstacle));
+      throw bad_input(
+          "fidelity closed_form holds only where every pair of ranks has the same private link, "
+          "but on this machine {}; use replay, flow or auto",
+          obstacle);
     }
     if (options.trace != nullptr) {
-      throw Error(ErrorKind::bad_input, "fidelity closed_form has no timeline; use replay, flow or auto");
+      throw bad_input("fidelity closed_form has no timeline; use replay, flow or auto");
     }
   }
   if (options.fidelity != Fidelity::automatic) {
@@ -364,9 +360,10 @@ std::variant<Prediction, Unpredicted> simulate_plan(const MpiPlan& plan, const M
       return outcome;
     }
     Interval<double>& all = times[part.group];
-    all.typical += time->seconds.value;
-    all.low += time->low.value_or(time->seconds).value;
-    all.high += time->high.value_or(time->seconds).value;
+    const Interval<Seconds> of_part = time->interval();
+    all.typical += of_part.typical.value;
+    all.low += of_part.low.value;
+    all.high += of_part.high.value;
     ranged = ranged && time->low && time->high;
     sum = time->seconds > sum.seconds ? *time : sum;
   }
@@ -400,9 +397,9 @@ std::optional<MpiCall> mpi_call_on(const Machine& machine, const PointKey& key, 
 std::variant<Prediction, Unpredicted> simulate(const Machine& machine, const PointKey& key,
                                                const PredictOptions& options) {
   if (options.fidelity == Fidelity::nccl) {
-    throw Error(ErrorKind::bad_input,
-                "fidelity nccl predicts NCCL's own all_reduce (native on a machine with GPUs) alone; "
-                "use closed_form, replay, flow or auto");
+    throw bad_input(
+        "fidelity nccl predicts NCCL's own all_reduce (native on a machine with GPUs) alone; "
+        "use closed_form, replay, flow or auto");
   }
   if (std::string reason = too_many_ranks(key.ranks); !reason.empty()) {
     return Unpredicted{std::move(reason)};

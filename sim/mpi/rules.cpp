@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "schedule/registry.hpp"
 
 namespace ringside {
@@ -164,8 +164,7 @@ std::string word_in(const Library& library, const std::string& text, double vers
       break;
     }
   }
-  throw Error(ErrorKind::bad_input,
-              fmt::format("{}'s rules for {} are not modelled", library.name, collective));
+  throw bad_input("{}'s rules for {} are not modelled", library.name, collective);
 }
 
 /// What runs instead where the chosen algorithm cannot: coll_base_allreduce.c, coll_base_reduce.c and
@@ -192,8 +191,7 @@ std::string fallback(const std::string& word, const std::string& library, const 
 
 const std::pair<const std::string, Library>& known_library(const std::string& text) {
   if (const std::size_t forced = text.find(" with "); forced != std::string::npos) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} decides which algorithm runs", text.substr(forced + 6)));
+    throw bad_input("{} decides which algorithm runs", text.substr(forced + 6));
   }
   const double version = version_in(text);
   for (const auto& known : rules().libraries) {
@@ -202,10 +200,8 @@ const std::pair<const std::string, Library>& known_library(const std::string& te
       return known;
     }
   }
-  throw Error(
-      ErrorKind::bad_input,
-      fmt::format("the rules of '{}' are not known; known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0",
-                  text));
+  throw bad_input("the rules of '{}' are not known; known are Open MPI 4.1 to 5.0 and MPICH 4.0 to 5.0",
+                  text);
 }
 
 /// The schedule of ours for a choice: the one of its name, or the one that it is predicted as.
@@ -311,10 +307,10 @@ std::map<std::string, int> mpi_numbers(const std::string& text, Collective colle
   const Library& library = known_library(text).second;
   const auto numbers = library.numbers.find(std::string(name(collective)));
   if (numbers == library.numbers.end()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("no file of rules is known that {} reads for {}; known is Open MPI's for "
-                            "all_reduce",
-                            text, name(collective)));
+    throw bad_input(
+        "no file of rules is known that {} reads for {}; known is Open MPI's for "
+        "all_reduce",
+        text, name(collective));
   }
   return numbers->second;
 }

@@ -72,7 +72,7 @@ bool Activities::advance(std::vector<Id>& completed) {
   }
   const auto began_before = [this](Id a, Id b) { return slot(a).order < slot(b).order; };
   if (!std::is_sorted(completed.begin(), completed.end(), began_before)) {
-    std::sort(completed.begin(), completed.end(), began_before);
+    std::ranges::sort(completed, began_before);
   }
   return true;
 }

@@ -33,9 +33,8 @@ std::vector<Limit> limits_of(const Network& network, std::span<const LinkUse> li
       order.push_back(i);
     }
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return links[a].limiting_time > links[b].limiting_time;
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return links[a].limiting_time > links[b].limiting_time; });
   std::vector<Limit> limits;
   for (const std::size_t i : order) {
     const Link link =
@@ -45,8 +44,7 @@ std::vector<Limit> limits_of(const Network& network, std::span<const LinkUse> li
                    .node = link.node < 0 ? std::nullopt : std::optional<int>(link.node),
                    .flows = links[i].flows,
                    .crossings = links[i].crossings};
-    const auto same =
-        std::find_if(limits.begin(), limits.end(), [&](const Limit& other) { return alike(other, limit); });
+    const auto same = std::ranges::find_if(limits, [&](const Limit& other) { return alike(other, limit); });
     if (same != limits.end()) {
       same->others = true;
     } else if (limits.size() < kMostLimits) {
@@ -75,7 +73,7 @@ std::optional<NicUse> nics_of(const Network& network, std::span<const LinkUse> l
     return std::nullopt;
   }
   // Where there are more NICs than GPUs, one of these links stands for several.
-  const int most = *std::max_element(used.begin(), used.end());
+  const int most = *std::ranges::max_element(used);
   return NicUse{.used = most * network.nics_per_node / links_of_first, .of = network.nics_per_node};
 }
 

@@ -28,8 +28,7 @@ void MaxMinSolver::define(Id id, double alone, std::span<const Id> constraints) 
   defined.bottleneck = kNone;
   defined.uses.clear();
   for (const Id used : constraints) {
-    const auto same = std::find_if(defined.uses.begin(), defined.uses.end(),
-                                   [used](const Use& use) { return use.constraint == used; });
+    const auto same = std::ranges::find(defined.uses, used, &Use::constraint);
     if (same != defined.uses.end()) {
       ++same->weight;
     } else {
@@ -144,7 +143,7 @@ const MaxMinSolver::Use& MaxMinSolver::use_of(const User& user) const {
 }
 
 bool MaxMinSolver::is_alone(const Variable& variable) const {
-  return std::all_of(variable.uses.begin(), variable.uses.end(), [this](const Use& use) {
+  return std::ranges::all_of(variable.uses, [this](const Use& use) {
     return constraints_[static_cast<std::size_t>(use.constraint)].users.size() == 1;
   });
 }
@@ -280,7 +279,7 @@ bool MaxMinSolver::below_alone(const Variable& variable) {
 
 bool MaxMinSolver::is_bottleneck(Id id) const {
   const std::vector<User>& users = constraints_[static_cast<std::size_t>(id)].users;
-  return std::any_of(users.begin(), users.end(), [this, id](const User& user) {
+  return std::ranges::any_of(users, [this, id](const User& user) {
     const Variable& on_it = variables_[static_cast<std::size_t>(user.variable)];
     return on_it.bottleneck == id && below_alone(on_it);
   });

@@ -72,7 +72,7 @@ class PartitionCheck {
     std::int64_t next = 0;
     for (const PartitionStage& stage : partition_.stages) {
       for (const RepeatedRounds& line : stage.lines) {
-        const bool known = std::any_of(told.begin(), told.end(), [&](const RepeatedRounds& other) {
+        const bool known = std::ranges::any_of(told, [&](const RepeatedRounds& other) {
           return line.period == other.period && line.first >= other.first && line.end() <= other.end() &&
                  (line.first - other.first) % other.period == 0;
         });
@@ -111,20 +111,21 @@ class PartitionCheck {
       rounds += static_cast<std::size_t>(line.period);
     }
     const auto all_in = [](const std::vector<std::int32_t>& numbers, std::size_t size, std::int32_t or_else) {
-      return std::all_of(numbers.begin(), numbers.end(),
-                         [&](std::int32_t number) { return number == or_else || in_range(number, size); });
+      return std::ranges::all_of(
+          numbers, [&](std::int32_t number) { return number == or_else || in_range(number, size); });
     };
     constexpr std::int32_t kNothing = -2;
     return stage.rank_class.size() == at(execution_.num_ranks()) &&
            stage.link_class.size() == network_.topology->links().size() &&
            stage.move_class.size() == rounds && all_in(stage.rank_class, stage.ranks.size(), kNothing) &&
            all_in(stage.link_class, stage.links.size(), kNoClass) &&
-           std::all_of(stage.move_class.begin(), stage.move_class.end(),
-                       [&](const auto& round) { return all_in(round, stage.moves.size(), kNothing); }) &&
-           std::all_of(stage.moves.begin(), stage.moves.end(), [&](const MoveClass& row) {
+           std::ranges::all_of(
+               stage.move_class,
+               [&](const auto& round) { return all_in(round, stage.moves.size(), kNothing); }) &&
+           std::ranges::all_of(stage.moves, [&](const MoveClass& row) {
              return in_range(row.source.rank_class, stage.ranks.size()) &&
                     in_range(row.target.rank_class, stage.ranks.size()) &&
-                    std::all_of(row.crossings.begin(), row.crossings.end(), [&](const Crossing& crossing) {
+                    std::ranges::all_of(row.crossings, [&](const Crossing& crossing) {
                       return in_range(crossing.link_class, stage.links.size());
                     });
            });
@@ -271,7 +272,7 @@ class PartitionCheck {
 
   /// Appends the links of the route that have a class, with how often it crosses each.
   std::string check_route(const PartitionStage& stage, const MoveClass& row, const Move& move) {
-    std::sort(route_.begin(), route_.end());
+    std::ranges::sort(route_);
     crossed_.clear();
     wide_.clear();
     double alone = stage.free_flow ? row.alone : kInfinite;
@@ -354,7 +355,7 @@ class PartitionCheck {
 
   bool check_load(const PartitionStage& stage, std::int32_t in, const Crossing& crossing) {
     const LinkClass& links = stage.links[at(crossing.link_class)];
-    const auto load = std::find_if(links.loads.begin(), links.loads.end(), [&](const LinkLoad& other) {
+    const auto load = std::ranges::find_if(links.loads, [&](const LinkLoad& other) {
       return other.move_class == in && other.times == crossing.times;
     });
     if (load == links.loads.end()) {

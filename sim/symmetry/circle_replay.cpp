@@ -199,11 +199,11 @@ class CircleReplay {
   }
 
   std::optional<Seconds> run() {
-    if (!std::all_of(lines_.begin(), lines_.end(), goes_around)) {
+    if (!std::ranges::all_of(lines_, goes_around)) {
       return std::nullopt;
     }
     std::vector<LineWaits> waits;
-    if (std::any_of(reductions_.begin(), reductions_.end(), [](double cost) { return cost > 0; })) {
+    if (std::ranges::any_of(reductions_, [](double cost) { return cost > 0; })) {
       std::optional<std::vector<LineWaits>> found = find_waits(execution_, lines_);
       if (!found) {
         return std::nullopt;
@@ -215,8 +215,7 @@ class CircleReplay {
         return std::nullopt;
       }
     }
-    return Seconds{std::max(*std::max_element(ready_.begin(), ready_.end()),
-                            *std::max_element(reduced_.begin(), reduced_.end()))};
+    return Seconds{std::max(*std::ranges::max_element(ready_), *std::ranges::max_element(reduced_))};
   }
 
  private:
@@ -240,9 +239,8 @@ class CircleReplay {
       reductions += reduction_of(move) > 0 ? 1U : 0U;
     }
     // Those who receive send as well: there are as many of them.
-    const bool closed = std::all_of(moves_.begin(), moves_.end(), [this](const Move& move) {
-      return move_from_[at(move.target)] != kNone;
-    });
+    const bool closed = std::ranges::all_of(
+        moves_, [this](const Move& move) { return move_from_[at(move.target)] != kNone; });
     if (!closed || (reductions > 0 && reductions < moves_.size())) {
       return false;
     }

@@ -37,7 +37,7 @@ std::vector<RepeatedRounds> lines_of(const Execution& execution) {
 }
 
 bool repeats(const std::vector<RepeatedRounds>& lines) {
-  return std::any_of(lines.begin(), lines.end(), [](const RepeatedRounds& line) { return line.times > 1; });
+  return std::ranges::any_of(lines, [](const RepeatedRounds& line) { return line.times > 1; });
 }
 
 }  // namespace
@@ -209,8 +209,7 @@ bool PartitionFinder::flows_freely() const {
       flows[at(uses_[at(use)].link)].add(moves_[i].move, moves_[i].round);
     }
   }
-  return std::all_of(kept_.begin(), kept_.end(),
-                     [&](std::int32_t id) { return flows[at(id)].follow_one_another(); });
+  return std::ranges::all_of(kept_, [&](std::int32_t id) { return flows[at(id)].follow_one_another(); });
 }
 
 Colours PartitionFinder::colour(const RankEntries& entries) {
@@ -334,7 +333,7 @@ void PartitionFinder::write_links(const Colours& colours, std::int32_t num_rank_
       }
       std::vector<LinkLoad>& loads = stage.links[at(stage.link_class[at(kept_[at(node)])])].loads;
       const LinkLoad load = {.move_class = colours.of_move[i], .times = uses_[at(use)].times, .flows = 1};
-      const auto same = std::find_if(loads.begin(), loads.end(), [&](const LinkLoad& other) {
+      const auto same = std::ranges::find_if(loads, [&](const LinkLoad& other) {
         return other.move_class == load.move_class && other.times == load.times;
       });
       if (same != loads.end()) {
@@ -362,7 +361,7 @@ RankEntries PartitionFinder::after(const PartitionStage& stage, std::int32_t num
       if (!waits_.empty() && waits_[last - 1].owing[at(rank)]) {
         entry.owes = {.stage = number, .number = rank_class};
       }
-      const auto same = std::find(entries.rows.begin(), entries.rows.end(), entry);
+      const auto same = std::ranges::find(entries.rows, entry);
       row = static_cast<std::int32_t>(same - entries.rows.begin());
       if (same == entries.rows.end()) {
         entries.rows.push_back(std::move(entry));

@@ -115,7 +115,7 @@ std::optional<std::vector<LinkUse>> links_of_free_flow(const Execution& executio
     for (std::int64_t round = line.first; round < line.first + line.period; ++round) {
       execution.write_round(round, moves);
       looked_at += moves.size();
-      if (looked_at > kMostMoves || std::any_of(moves.begin(), moves.end(), [&](const Move& move) {
+      if (looked_at > kMostMoves || std::ranges::any_of(moves, [&](const Move& move) {
             return !move.local() && !flow.add(move, round);
           })) {
         return std::nullopt;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <utility>
 
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "sim/symmetry/quotient.hpp"
 
@@ -71,11 +72,9 @@ class FreeRun {
 
   StageOutcome run() {
     for (const std::vector<std::int32_t>& moves : moves_of_) {
-      std::vector<std::int32_t> targets;
-      for (const std::int32_t move : moves) {
-        targets.push_back(stage_.moves[at(move)].target.rank_class);
-      }
-      std::sort(targets.begin(), targets.end());
+      std::vector<std::int32_t> targets =
+          mapped(moves, [&](std::int32_t move) { return stage_.moves[at(move)].target.rank_class; });
+      std::ranges::sort(targets);
       several_.push_back(std::adjacent_find(targets.begin(), targets.end()) != targets.end());
     }
     enter();
@@ -228,8 +227,7 @@ class FreeRun {
   /// Reductions of a rank come one after another, in order of arrival.
   void reduce(bool several) {
     if (several) {
-      std::stable_sort(arrivals_.begin(), arrivals_.end(),
-                       [](const Arrival& a, const Arrival& b) { return a.time < b.time; });
+      std::ranges::stable_sort(arrivals_, {}, &Arrival::time);
     }
     for (const Arrival& arrival : arrivals_) {
       RankState& here = rank(arrival.rank_class);

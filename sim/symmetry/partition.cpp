@@ -48,7 +48,7 @@ void set_numbers(MoveClass& row, const Move& move, std::int64_t bytes, const Net
 }  // namespace
 
 void add_crossing(std::vector<Crossing>& crossings, std::int32_t link_class, std::int32_t times) {
-  const auto same = std::find_if(crossings.begin(), crossings.end(), [&](const Crossing& other) {
+  const auto same = std::ranges::find_if(crossings, [&](const Crossing& other) {
     return other.link_class == link_class && other.times == times;
   });
   if (same != crossings.end()) {

@@ -106,16 +106,15 @@ class StageRun {
       const MoveClass& move = stage.moves[i];
       for (const Crossing& crossing : move.crossings) {
         const auto link = crossing.link_class;
-        if (std::none_of(weights.begin(), weights.end(),
-                         [link](const auto& weight) { return weight.constraint == link; })) {
+        if (std::ranges::none_of(weights, [link](const auto& weight) { return weight.constraint == link; })) {
           weights.push_back({.constraint = link, .weight = weight_on(link, static_cast<std::int32_t>(i))});
         }
       }
       solver_.define_many(static_cast<std::int32_t>(i), move.alone, weights);
     }
     plan_rounds();
-    repeats_ = std::any_of(stage.lines.begin(), stage.lines.end(),
-                           [](const RepeatedRounds& line) { return line.times > kFewTimes; });
+    repeats_ =
+        std::ranges::any_of(stage.lines, [](const RepeatedRounds& line) { return line.times > kFewTimes; });
   }
 
   StageOutcome run() {
@@ -167,8 +166,8 @@ class StageRun {
     for (std::size_t i = 0; i < order.size(); ++i) {
       order[i] = static_cast<std::int32_t>(i);
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [this](std::int32_t a, std::int32_t b) { return row(a).round < row(b).round; });
+    std::ranges::stable_sort(order,
+                             [this](std::int32_t a, std::int32_t b) { return row(a).round < row(b).round; });
     std::vector<std::int32_t> last_round(ranks_.size(), kNone);
     for (const std::int32_t move : order) {
       const MoveClass& planned = row(move);
@@ -521,8 +520,7 @@ class StageRun {
 
   bool in_line(const RankState& here) const { return here.current != nullptr && here.current->line == line_; }
   bool has_line(const RankState& here) const {
-    return std::any_of(here.rounds.begin(), here.rounds.end(),
-                       [this](const ClassRound& round) { return round.line == line_; });
+    return std::ranges::any_of(here.rounds, [this](const ClassRound& round) { return round.line == line_; });
   }
 
   /// False when some class that has rounds of the line is not in it.

@@ -37,8 +37,7 @@ double messages_of(const PartitionStage& stage) {
 }
 
 void add_uses(const PartitionStage& stage, const StageOutcome& outcome, std::vector<LinkUse>& links) {
-  if (std::none_of(outcome.links.begin(), outcome.links.end(),
-                   [](const ClassUse& use) { return use.limiting_time > 0; })) {
+  if (std::ranges::none_of(outcome.links, [](const ClassUse& use) { return use.limiting_time > 0; })) {
     return;
   }
   for (std::size_t link = 0; link < links.size(); ++link) {
@@ -163,8 +162,8 @@ class SymmetricRun {
     for (const std::vector<std::int32_t>& round : stage.move_class) {
       written += round.size();
     }
-    const bool repeats = std::any_of(stage.lines.begin(), stage.lines.end(),
-                                     [](const RepeatedRounds& line) { return line.times > kFewTimes; });
+    const bool repeats =
+        std::ranges::any_of(stage.lines, [](const RepeatedRounds& line) { return line.times > kFewTimes; });
     return !repeats && written > kFewMoves &&
            static_cast<double>(stage.moves.size()) > options_.most_classes * static_cast<double>(written);
   }

@@ -136,8 +136,7 @@ class Walk {
         return false;
       }
     }
-    return std::all_of(taking_part_.begin(), taking_part_.end(),
-                       [this](Rank rank) { return end_round(ranks_[at(rank)]); });
+    return std::ranges::all_of(taking_part_, [this](Rank rank) { return end_round(ranks_[at(rank)]); });
   }
 
   void take_part(Rank id, std::int64_t round) {
@@ -201,9 +200,8 @@ class Walk {
     if (seen.behind == 0) {
       seen.behind = behind;
     }
-    const auto also = static_cast<std::size_t>(
-        std::count_if(rank.pending.begin(), rank.pending.end(),
-                      [&](const Pending& pending) { return rank.turn - pending.turn >= seen.behind; }));
+    const auto also = static_cast<std::size_t>(std::ranges::count_if(
+        rank.pending, [&](const Pending& pending) { return rank.turn - pending.turn >= seen.behind; }));
     return also == waits_for;
   }
 

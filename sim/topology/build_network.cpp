@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "sim/topology/build_network_parts.hpp"
@@ -41,10 +41,9 @@ SecondsPerByte reduction_cost(const BuildRequest& request) {
 /// message each do; those of more ranks are only looked at where this number was not probed.
 std::vector<Curve> curves_among(int num_ranks, const std::vector<Curve>& curves) {
   std::vector<Curve> result;
-  std::copy_if(curves.begin(), curves.end(), std::back_inserter(result), [&](const Curve& curve) {
-    const bool probed = std::any_of(curves.begin(), curves.end(), [&](const Curve& other) {
-      return other.kind == curve.kind && other.ranks == num_ranks;
-    });
+  std::ranges::copy_if(curves, std::back_inserter(result), [&](const Curve& curve) {
+    const bool probed = std::ranges::any_of(
+        curves, [&](const Curve& other) { return other.kind == curve.kind && other.ranks == num_ranks; });
     return !row_of(curve.kind).by_ranks || curve.ranks == num_ranks ||
            (curve.messages == 1 && (!probed || curve.ranks < num_ranks));
   });
@@ -137,18 +136,17 @@ std::vector<Rank> forced_order(const BuildRequest& request) {
   const std::vector<Rank>& forced = *request.machine.ring_order;
   const int size = static_cast<int>(forced.size());
   if (size < request.num_ranks) {
-    fail(request.machine, "ring_order",
-         fmt::format("it names {} ranks, {} were asked for", size, request.num_ranks));
+    fail(request.machine, "ring_order", "it names {} ranks, {} were asked for", size, request.num_ranks);
   }
   std::vector<bool> seen(forced.size());
   std::vector<Rank> order;
   for (const Rank rank : forced) {
     if (rank < 0 || rank >= size) {
-      fail(request.machine, "ring_order",
-           fmt::format("it names {} ranks, which must be 0 to {}, but also rank {}", size, size - 1, rank));
+      fail(request.machine, "ring_order", "it names {} ranks, which must be 0 to {}, but also rank {}", size,
+           size - 1, rank);
     }
     if (seen[at(rank)]) {
-      fail(request.machine, "ring_order", fmt::format("rank {} appears twice", rank));
+      fail(request.machine, "ring_order", "rank {} appears twice", rank);
     }
     seen[at(rank)] = true;
     if (rank < request.num_ranks) {
@@ -176,12 +174,12 @@ void set_stragglers(const BuildRequest& request, std::int64_t num_gpus, Network&
   }
   for (const Straggler& straggler : machine.stragglers) {
     if (straggler.rank < 0 || (num_gpus > 0 && straggler.rank >= num_gpus)) {
-      fail(machine, "stragglers", fmt::format("there is no rank {}", straggler.rank));
+      fail(machine, "stragglers", "there is no rank {}", straggler.rank);
     }
     if (!(straggler.slowdown >= 1)) {
       fail(machine, "stragglers",
-           fmt::format("rank {} has slowdown {:g}; it says how many times longer things take, so at least 1",
-                       straggler.rank, straggler.slowdown));
+           "rank {} has slowdown {:g}; it says how many times longer things take, so at least 1",
+           straggler.rank, straggler.slowdown);
     }
     if (straggler.rank < request.num_ranks) {
       network.slowdown[at(straggler.rank)] = straggler.slowdown;
@@ -198,12 +196,12 @@ std::string subject(const Machine& machine) {
 }
 
 void fail(const Machine& machine, std::string_view key, std::string_view what) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}: {}: {}", subject(machine), key, what));
+  throw bad_input("{}: {}: {}", subject(machine), key, what);
 }
 
 void require_some(const Machine& machine, std::string_view key, int number, std::string_view of) {
   if (number < 1) {
-    fail(machine, key, fmt::format("{} is not a number of {}", number, of));
+    fail(machine, key, "{} is not a number of {}", number, of);
   }
 }
 
@@ -212,11 +210,10 @@ std::vector<GroupLinks> plan_groups(const Machine& machine, BytesPerSecond all_n
   int below = 1;
   for (const FabricLevel& level : machine.inter->levels) {
     if (level.nodes <= below || level.nodes % below != 0 || !(level.oversubscription >= 1)) {
-      fail(
-          machine, "inter.levels",
-          fmt::format("groups of {} nodes with oversubscription {:g}; a group is several groups of the level "
-                      "below, here of {}, and its uplinks carry at most what its NICs do",
-                      level.nodes, level.oversubscription, below));
+      fail(machine, "inter.levels",
+           "groups of {} nodes with oversubscription {:g}; a group is several groups of the level "
+           "below, here of {}, and its uplinks carry at most what its NICs do",
+           level.nodes, level.oversubscription, below);
     }
     below = level.nodes;
     const double latency = level.latency.value_or(Seconds{}).value;
@@ -229,9 +226,8 @@ std::vector<GroupLinks> plan_groups(const Machine& machine, BytesPerSecond all_n
     constexpr int kMostGroups = 1024;  // A million links.
     const int others = (machine.nodes - 1) / level.nodes;
     if (others >= kMostGroups) {
-      fail(machine, "inter.levels",
-           fmt::format("{} groups are too many to have a link for every two; at most {}", others + 1,
-                       kMostGroups));
+      fail(machine, "inter.levels", "{} groups are too many to have a link for every two; at most {}",
+           others + 1, kMostGroups);
     }
     groups.push_back({.nodes = level.nodes,
                       .numbers = {.latency = {latency}, .capacity = {out / std::max(others, 1)}},
@@ -241,18 +237,16 @@ std::vector<GroupLinks> plan_groups(const Machine& machine, BytesPerSecond all_n
 }
 
 void fail_for_too_few_gpus(const Machine& machine, std::int64_t num_gpus, int num_ranks) {
-  throw Error(ErrorKind::bad_input, fmt::format("machine '{}' has {}, {} ranks were asked for", machine.name,
-                                                count_of(num_gpus, "GPU"), num_ranks));
+  throw bad_input("machine '{}' has {}, {} ranks were asked for", machine.name, count_of(num_gpus, "GPU"),
+                  num_ranks);
 }
 
 void require_links_of_vendor(const GpuModel& gpu, const std::optional<IntraLink>& intra) {
   if (intra && gpu.vendor == Vendor::amd && intra->kind == IntraKind::nvlink) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} is a GPU of AMD's, which has `xgmi`, not NVLink", gpu.name));
+    throw bad_input("{} is a GPU of AMD's, which has `xgmi`, not NVLink", gpu.name);
   }
   if (intra && gpu.vendor == Vendor::nvidia && intra->kind == IntraKind::xgmi) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} is a GPU of NVIDIA's, which has `nvlink`, not xGMI", gpu.name));
+    throw bad_input("{} is a GPU of NVIDIA's, which has `nvlink`, not xGMI", gpu.name);
   }
 }
 

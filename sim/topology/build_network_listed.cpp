@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "sim/topology/build_network_parts.hpp"
 #include "sim/topology/network.hpp"
@@ -247,8 +247,8 @@ class LinkReader {
         continue;
       }
       const std::string end = fmt::format("rank {}", rank);
-      const auto own = std::find_if(machine_.links.begin(), machine_.links.end(),
-                                    [&](const LinkSpec& link) { return link.from == end || link.to == end; });
+      const auto own = std::ranges::find_if(
+          machine_.links, [&](const LinkSpec& link) { return link.from == end || link.to == end; });
       faults_.push_back(own != machine_.links.end()
                             ? fmt::format("{}: {} has no route to rank 0", place_of(machine_, *own), end)
                             : fmt::format("{}: links: no link leads to {}", subject(machine_), end));
@@ -258,14 +258,14 @@ class LinkReader {
 
   [[noreturn]] void fail_for_missing_ranks() const {
     if (machine_.gpus_per_node) {
-      fail(machine_, "links", fmt::format("no link leads to rank {}", num_named_ranks_));
+      fail(machine_, "links", "no link leads to rank {}", num_named_ranks_);
     }
     fail_for_too_few_gpus(machine_, num_named_ranks_, request_.num_ranks);
   }
 
   void stop_at_faults() const {
     if (!faults_.empty()) {
-      throw Error(ErrorKind::bad_input, fmt::format("{}", fmt::join(faults_, "\n")));
+      throw bad_input("{}", fmt::join(faults_, "\n"));
     }
   }
 
@@ -284,9 +284,8 @@ class LinkReader {
 Network build_listed_network(const BuildRequest& request) {
   const Machine& machine = request.machine;
   if (machine.intra || machine.inter) {
-    fail(machine, "links",
-         fmt::format("they are the whole network, so that `{}` must be left out",
-                     machine.intra ? "intra" : "inter"));
+    fail(machine, "links", "they are the whole network, so that `{}` must be left out",
+         machine.intra ? "intra" : "inter");
   }
   return LinkReader(request).network();
 }

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/error.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
@@ -44,13 +42,12 @@ class NodePlanner {
  private:
   void check_words() const {
     if (num_gpus_ > 1 && !machine_.intra) {
-      fail(machine_, "intra",
-           fmt::format("left out, but a node has {} GPUs; say how they reach each other", num_gpus_));
+      fail(machine_, "intra", "left out, but a node has {} GPUs; say how they reach each other", num_gpus_);
     }
     if (several_nodes_ && !machine_.inter) {
       fail(machine_, "inter",
-           fmt::format("left out, but {} ranks need more than one node; say how nodes reach each other",
-                       request_.num_ranks));
+           "left out, but {} ranks need more than one node; say how nodes reach each other",
+           request_.num_ranks);
     }
     if (!several_nodes_) {
       return;
@@ -58,11 +55,9 @@ class NodePlanner {
     const InterLink& inter = *machine_.inter;
     require_some(machine_, "inter.nics", inter.nics, "NICs");
     if (!(inter.oversubscription >= 1)) {
-      fail(
-          machine_, "inter.oversubscription",
-          fmt::format(
-              "{:g}; a node's uplinks together are at least as wide as its part of the fabric, so at least 1",
-              inter.oversubscription));
+      fail(machine_, "inter.oversubscription",
+           "{:g}; a node's uplinks together are at least as wide as its part of the fabric, so at least 1",
+           inter.oversubscription);
     }
   }
 
@@ -104,9 +99,9 @@ class NodePlanner {
   void wire_pairs(const std::string& cable, const LinkNumbers& numbers) {
     if (num_gpus_ > kMostMeshGpus) {
       fail(machine_, "gpus_per_node",
-           fmt::format("a private link for every pair of {} GPUs is too much to simulate; at "
-                       "most {} GPUs per node",
-                       num_gpus_, kMostMeshGpus));
+           "a private link for every pair of {} GPUs is too much to simulate; at "
+           "most {} GPUs per node",
+           num_gpus_, kMostMeshGpus);
     }
     wire_mesh(node_.plan, cable, numbers);
   }
@@ -184,9 +179,8 @@ class NodePlanner {
     const int peers = num_gpus_ - 1;
     if (links < peers || links % peers != 0) {
       fail(machine_, "intra.links_per_gpu",
-           fmt::format(
-               "{} links per GPU cannot be divided over {} peers; is there a switch, or another wiring?",
-               links, peers));
+           "{} links per GPU cannot be divided over {} peers; is there a switch, or another wiring?", links,
+           peers);
     }
     const LinkNumbers pair = bundle(links / peers, link);
     node_.private_pairs = pair;
@@ -195,11 +189,11 @@ class NodePlanner {
 
   void wire_cube_mesh(int links, const LinkNumbers& link) {
     if (num_gpus_ != 8 && num_gpus_ != 4) {
-      fail(machine_, "gpus_per_node", fmt::format("{} GPUs; a hybrid_cube_mesh has 8 or 4", num_gpus_));
+      fail(machine_, "gpus_per_node", "{} GPUs; a hybrid_cube_mesh has 8 or 4", num_gpus_);
     }
     if (links != 6 && links != 4) {
-      fail(machine_, "intra.links_per_gpu",
-           fmt::format("{}; a hybrid_cube_mesh has 6 links per GPU (V100) or 4 (P100)", links));
+      fail(machine_, "intra.links_per_gpu", "{}; a hybrid_cube_mesh has 6 links per GPU (V100) or 4 (P100)",
+           links);
     }
     wire_hybrid_cube_mesh(node_.plan, "NVLink", link, links == 6);
     node_.needs_ring_order = true;
@@ -331,9 +325,8 @@ class NodePlanner {
       return stated_numbers("inter", inter.latency, inter.bandwidth);
     }
     if (!inter.rate) {
-      fail(
-          machine_, "inter.rate",
-          fmt::format("left out; say the data-sheet rate of one {} NIC, such as 200 Gb/s", name(inter.kind)));
+      fail(machine_, "inter.rate", "left out; say the data-sheet rate of one {} NIC, such as 200 Gb/s",
+           name(inter.kind));
     }
     if (!(inter.rate->value > 0)) {
       fail(machine_, "inter.rate", "nothing can be sent at 0 B/s");

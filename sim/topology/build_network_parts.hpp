@@ -4,7 +4,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "common/error.hpp"
 #include "scenario/machine/machine.hpp"
@@ -27,6 +30,11 @@ struct BuildRequest {
 std::string subject(const Machine& machine);
 /// Throws Error{bad_input}: `file: key: what`.
 [[noreturn]] void fail(const Machine& machine, std::string_view key, std::string_view what);
+template <typename Part, typename... Parts>
+[[noreturn]] void fail(const Machine& machine, std::string_view key, fmt::format_string<Part, Parts...> what,
+                       Part&& part, Parts&&... parts) {
+  fail(machine, key, fmt::format(what, std::forward<Part>(part), std::forward<Parts>(parts)...));
+}
 /// Throws where there is none: `0 is not a number of NICs`.
 void require_some(const Machine& machine, std::string_view key, int number, std::string_view of);
 

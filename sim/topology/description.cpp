@@ -130,7 +130,7 @@ std::vector<DrawnEdge> edges_of(const Network& network, const std::vector<Crosse
     }
     const bool limits_ring = is_among(limiting, static_cast<std::int32_t>(id));
     std::vector<std::size_t>& back = one_way[{link.to, link.from}];
-    const auto partner = std::find_if(back.begin(), back.end(), [&](std::size_t edge) {
+    const auto partner = std::ranges::find_if(back, [&](std::size_t edge) {
       return link.from != link.to && edges[edge].capacity == link.capacity;
     });
     if (partner != back.end()) {

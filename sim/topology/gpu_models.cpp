@@ -5,9 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
@@ -60,7 +59,7 @@ SpeltModel spelling_of(std::string_view text) {
   bool hbm3 = false;
   const auto is_between = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; };
   const std::vector<std::string> words = taken_apart(words_of(lower(text), is_between));
-  const bool professional = std::find(words.begin(), words.end(), "pro") != words.end();
+  const bool professional = std::ranges::find(words, "pro") != words.end();
   for (const std::string& word : words) {
     hbm3 = hbm3 || word == "hbm3";
     if (is_one_of(word, {"nvidia", "amd", "geforce", "tesla", "instinct", "oam", "vf", "rtx", "gtx", "rx",
@@ -94,13 +93,8 @@ SpeltModel spelling_of(std::string_view text) {
 
 /// Those of the catalogue, in its order: listings ask for thousands of names.
 const std::vector<SpeltModel>& known_spellings() {
-  static const std::vector<SpeltModel> spellings = [] {
-    std::vector<SpeltModel> all;
-    for (const GpuSheet& sheet : gpu_sheets()) {
-      all.push_back(spelling_of(sheet.model));
-    }
-    return all;
-  }();
+  static const std::vector<SpeltModel> spellings =
+      mapped(gpu_sheets(), [](const GpuSheet& sheet) { return spelling_of(sheet.model); });
   return spellings;
 }
 
@@ -116,8 +110,8 @@ using Sheets = std::vector<const GpuSheet*>;
 template <typename T>
 auto agreed(const Sheets& sheets, T GpuSheet::*member) {
   const T& first = sheets.front()->*member;
-  const bool same = std::all_of(sheets.begin(), sheets.end(),
-                                [&](const GpuSheet* sheet) { return sheet->*member == first; });
+  const bool same =
+      std::ranges::all_of(sheets, [&](const GpuSheet* sheet) { return sheet->*member == first; });
   using Agreed = decltype(std::optional(first));  // Itself where it is optional in a sheet.
   return same ? Agreed(first) : Agreed();
 }
@@ -184,20 +178,10 @@ void apply_words(const Gpu& words, GpuModel& gpu) {
 
 }  // namespace
 
-std::vector<std::string> gpu_model_names() {
-  std::vector<std::string> names;
-  for (const GpuSheet& sheet : gpu_sheets()) {
-    names.push_back(sheet.model);
-  }
-  return names;
-}
+std::vector<std::string> gpu_model_names() { return mapped(gpu_sheets(), &GpuSheet::model); }
 
 std::vector<std::string> gpu_models_called(std::string_view text) {
-  std::vector<std::string> names;
-  for (const GpuSheet* sheet : sheets_of(text)) {
-    names.push_back(sheet->model);
-  }
-  return names;
+  return mapped(sheets_of(text), [](const GpuSheet* sheet) { return sheet->model; });
 }
 
 std::optional<GpuSheet> find_gpu_sheet(std::string_view text) {
@@ -205,16 +189,18 @@ std::optional<GpuSheet> find_gpu_sheet(std::string_view text) {
   return sheets.empty() ? std::nullopt : std::optional(*sheets.front());
 }
 
+std::optional<GpuSheet> find_gpu_sheet(const Machine& machine) {
+  return machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+}
+
 GpuModel gpu_model(std::string_view text) {
   const Sheets sheets = sheets_of(text);
   if (sheets.empty()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format(
-            "{}. One that is not listed is described by hand: `gpu: {{model: {}, "
-            "architecture: ada}}`, better with `memory_bandwidth`, and kind, generation and number of "
-            "its links under `intra`",
-            unknown_name("GPU model", text, gpu_model_names()), text));
+    throw bad_input(
+        "{}. One that is not listed is described by hand: `gpu: {{model: {}, "
+        "architecture: ada}}`, better with `memory_bandwidth`, and kind, generation and number of "
+        "its links under `intra`",
+        unknown_name("GPU model", text, gpu_model_names()), text);
   }
   return summary_of(sheets, std::string(text));
 }

@@ -42,6 +42,8 @@ GpuModel gpu_model(const Machine& machine);
 /// The data sheet of a model, however it is spelt; of a family (`A100`) that of its first card. Nothing for a
 /// model that is not in the catalogue.
 std::optional<GpuSheet> find_gpu_sheet(std::string_view text);
+/// That of the GPU that a machine names.
+std::optional<GpuSheet> find_gpu_sheet(const Machine& machine);
 
 std::vector<std::string> gpu_model_names();
 /// Those that a name may mean, the one that it is taken for first.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "scenario/machine/catalog.hpp"
 
 namespace ringside {
@@ -13,13 +13,9 @@ namespace {
 
 constexpr int kSlotLanes = 16;
 
-Interval<double> range_of(const Interval<SourcedNumber>& range) {
-  return {.low = range.low.value, .typical = range.typical.value, .high = range.high.value};
-}
-
 /// Shares of a rate in GB/s, as bytes per second.
 Interval<double> shares_of(double gigabytes, const Interval<SourcedNumber>& shares) {
-  return kGiga * (gigabytes * range_of(shares));
+  return kGiga * (gigabytes * values_of(shares));
 }
 
 template <typename Sheet>
@@ -30,8 +26,7 @@ const Sheet& of_generation(const std::vector<Sheet>& sheets, std::string_view wh
     for (const Sheet& sheet : sheets) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", sheet.generation);
     }
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} generation {} is not known; known: {}", what, generation, known));
+    throw bad_input("{} generation {} is not known; known: {}", what, generation, known);
   }
   return *found;
 }
@@ -41,9 +36,8 @@ const PcieSheet& pcie_sheet(int generation) { return of_generation(link_catalog(
 /// GB/s by the data sheet. Throws Error{bad_input} for lanes that no slot has.
 double slot_rate(const PcieSheet& sheet, int lanes = kSlotLanes) {
   constexpr auto kLanes = std::to_array<int>({1, 2, 4, 8, kSlotLanes});
-  if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end()) {
-    throw Error(ErrorKind::bad_input, fmt::format("a PCIe slot with {} lanes is not known; known: {}", lanes,
-                                                  fmt::join(kLanes, ", ")));
+  if (std::ranges::find(kLanes, lanes) == kLanes.end()) {
+    throw bad_input("a PCIe slot with {} lanes is not known; known: {}", lanes, fmt::join(kLanes, ", "));
   }
   return lanes * (sheet.lane.value / kGiga);
 }
@@ -51,8 +45,8 @@ double slot_rate(const PcieSheet& sheet, int lanes = kSlotLanes) {
 LinkSheet cable(std::string name, const CableSheet& sheet, const Interval<SourcedNumber>& latency) {
   return {.name = std::move(name),
           .data_sheet = {sheet.data_sheet.value},
-          .bandwidth = range_of(sheet.bandwidth),
-          .latency = range_of(latency)};
+          .bandwidth = values_of(sheet.bandwidth),
+          .latency = values_of(latency)};
 }
 
 /// As its makers write it.
@@ -86,12 +80,11 @@ double measured_speed(const LinkSheet& usual, int count, BytesPerSecond measured
   constexpr double kRounding = 1.05;
   const double most = count * usual.data_sheet.value;
   if (measured.value > kRounding * most) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{:.4g} GB/s is more than {}{} can carry in one direction ({:.4g} GB/s by the data "
-                    "sheet); is it of both directions, or of a wider link?",
-                    measured.value / kGiga, count == 1 ? "" : fmt::format("{} links of ", count),
-                    usual.name.substr(0, usual.name.find(',')), most / kGiga));
+    throw bad_input(
+        "{:.4g} GB/s is more than {}{} can carry in one direction ({:.4g} GB/s by the data "
+        "sheet); is it of both directions, or of a wider link?",
+        measured.value / kGiga, count == 1 ? "" : fmt::format("{} links of ", count),
+        usual.name.substr(0, usual.name.find(',')), most / kGiga);
   }
   return measured.value / (count * usual.bandwidth.typical);
 }
@@ -113,7 +106,7 @@ LinkSheet pcie_slot(int generation, int lanes, bool peer_to_peer) {
                               peer_to_peer ? "peer to peer" : "through host memory"),
           .data_sheet = {kGiga * rate},
           .bandwidth = shares_of(rate, peer_to_peer ? sheet.direct : sheet.staged),
-          .latency = range_of(link_catalog().pcie_latency)};
+          .latency = values_of(link_catalog().pcie_latency)};
 }
 
 LinkSheet host_bridge(int generation, int num_ports) {
@@ -134,14 +127,14 @@ LinkSheet card_staging(int generation, int lanes) {
 
 LinkSheet host_memory(int generation) {
   return {.name = fmt::format("host memory of one socket, PCIe {}.0", generation),
-          .bandwidth = range_of(pcie_sheet(generation).host_memory),
-          .latency = range_of(link_catalog().host_memory_latency)};
+          .bandwidth = values_of(pcie_sheet(generation).host_memory),
+          .latency = values_of(link_catalog().host_memory_latency)};
 }
 
 LinkSheet socket_link(int generation) {
   return {.name = fmt::format("socket to socket, PCIe {}.0", generation),
-          .bandwidth = range_of(pcie_sheet(generation).inter_socket),
-          .latency = range_of(link_catalog().inter_socket_latency)};
+          .bandwidth = values_of(pcie_sheet(generation).inter_socket),
+          .latency = values_of(link_catalog().inter_socket_latency)};
 }
 
 LinkSheet nvlink(int generation, BytesPerSecond data_sheet) {
@@ -171,7 +164,7 @@ LinkSheet network_link(InterKind network, BytesPerSecond rate) {
   // A NIC's rate is the one it is sold by, but for rounding.
   constexpr double kRounding = 1.001;
   const std::vector<NetworkSheet>& sheets = link_catalog().networks;
-  const auto sheet = std::find_if(sheets.begin(), sheets.end(), [&](const NetworkSheet& candidate) {
+  const auto sheet = std::ranges::find_if(sheets, [&](const NetworkSheet& candidate) {
     return candidate.kind == network &&
            (!candidate.up_to || rate.value <= kRounding * candidate.up_to->value);
   });
@@ -180,7 +173,7 @@ LinkSheet network_link(InterKind network, BytesPerSecond rate) {
   return {.name = fmt::format("{} {:g} Gb/s", spelt(network), rate.value * 8 / kGiga),
           .data_sheet = {kGiga * gigabytes},
           .bandwidth = shares_of(gigabytes, sheet->bandwidth),
-          .latency = range_of(sheet->latency)};
+          .latency = values_of(sheet->latency)};
 }
 
 }  // namespace ringside

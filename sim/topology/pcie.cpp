@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "sim/topology/node.hpp"
 
@@ -28,11 +28,10 @@ PcieTree::PcieTree(NodePlan& plan, const PcieWords& words, SpecNumbers numbers) 
       place.pcie_switch = gpu / *words_.gpus_per_switch;
       const int first = place.pcie_switch * *words_.gpus_per_switch;
       if (gpus_.size() > at(first) && gpus_[at(first)].socket != place.socket) {
-        throw Error(
-            ErrorKind::bad_input,
-            fmt::format("{} GPUs on {} sockets cannot hang on switches of {}: GPUs {} and {} would share a "
-                        "switch but not a socket (gpus_per_node, sockets, gpus_per_switch)",
-                        num_gpus, words_.sockets, *words_.gpus_per_switch, first, gpu));
+        throw bad_input(
+            "{} GPUs on {} sockets cannot hang on switches of {}: GPUs {} and {} would share a "
+            "switch but not a socket (gpus_per_node, sockets, gpus_per_switch)",
+            num_gpus, words_.sockets, *words_.gpus_per_switch, first, gpu);
       }
     }
     gpus_.push_back(place);
@@ -59,8 +58,8 @@ void PcieTree::add_sockets(NodePlan& plan, SpecNumbers numbers) {
     socket_vertex_.push_back(vertex);
     if (direct) {
       const auto on_socket = [&](const Place& place) { return place.socket == socket; };
-      const auto num_gpus = std::count_if(gpus_.begin(), gpus_.end(), on_socket);
-      const auto num_nics = std::count_if(nics_.begin(), nics_.end(), on_socket);
+      const auto num_gpus = std::ranges::count_if(gpus_, on_socket);
+      const auto num_nics = std::ranges::count_if(nics_, on_socket);
       const int num_ports = static_cast<int>(num_gpus + num_nics) + words_.sockets - 1;
       bridge_.push_back(plan.add_link(LinkKind::host_bridge, fmt::format("host bridge of socket {}", socket),
                                       choose(at_speed(host_bridge(words_.generation, num_ports)), numbers),

@@ -12,7 +12,7 @@ RouteCost route_cost(std::span<const Link> links, std::span<const std::int32_t> 
   RouteCost cost;
   for (const std::int32_t id : route) {
     const Link& link = links[static_cast<std::size_t>(id)];
-    const auto uses = std::count(route.begin(), route.end(), id);
+    const auto uses = std::ranges::count(route, id);
     cost.latency += link.latency.value;
     cost.inverse_bandwidth =
         std::max(cost.inverse_bandwidth, static_cast<double>(uses) * inverse(link.capacity).value);
@@ -29,8 +29,7 @@ double slowdown(const Network& network, Rank rank) {
 }
 
 bool has_stragglers(const Network& network) {
-  return std::any_of(network.slowdown.begin(), network.slowdown.end(),
-                     [](double factor) { return factor != 1; });
+  return std::ranges::any_of(network.slowdown, [](double factor) { return factor != 1; });
 }
 
 double transfer_slowdown(const Network& network, Rank source, Rank target) {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
@@ -69,7 +69,7 @@ std::string folder_name(const std::string& name) {
 fs::path output_directory(const Invocation& invocation, const std::string& name) {
   const fs::path directory = invocation.output ? *invocation.output : fs::path("out") / folder_name(name);
   if (directory.empty()) {
-    throw KeyError("output: is empty; name a folder for results");
+    throw bad_key("output: is empty; name a folder for results");
   }
   std::error_code problem;
   fs::create_directories(directory, problem);
@@ -77,8 +77,7 @@ fs::path output_directory(const Invocation& invocation, const std::string& name)
     problem = std::error_code(errno, std::generic_category());
   }
   if (problem) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("cannot write results to {}: {}", directory.string(), problem.message()));
+    throw bad_input("cannot write results to {}: {}", directory.string(), problem.message());
   }
   return directory;
 }
@@ -141,8 +140,7 @@ void write_file(const fs::path& file, const std::string& text) {
     if (plain) {
       ::unlink(draft.c_str());
     }
-    throw Error(ErrorKind::environment,
-                fmt::format("cannot write {}: {}", file.string(), std::generic_category().message(reason)));
+    throw lacking("cannot write {}: {}", file.string(), std::generic_category().message(reason));
   }
 }
 

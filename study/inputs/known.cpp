@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "analysis/comparison/point_sentences.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "import/import.hpp"
 #include "scenario/machine/named_machine.hpp"
 #include "schedule/registry.hpp"
@@ -31,7 +32,7 @@ std::vector<Known> known_in_file(const std::string& file) {
     }
   }
   if (known.empty()) {
-    throw KeyError(fmt::format("known {}: holds no time of a collective", file));
+    throw bad_key("known {}: holds no time of a collective", file);
   }
   return known;
 }
@@ -41,11 +42,11 @@ std::vector<Known> known_of(const Machine& machine, const std::string& text) {
     return known_in_file(text);
   }
   if (text.find('{') == std::string::npos) {
-    throw KeyError(
-        fmt::format("known {}: neither a file nor an entry such as "
-                    "'{{native: {{ranks: 4, bytes: 1 GiB, seconds: 95 ms}}}}' or "
-                    "'{{p2p: {{bandwidth: 12 GB/s}}}}'",
-                    text));
+    throw bad_key(
+        "known {}: neither a file nor an entry such as "
+        "'{{native: {{ranks: 4, bytes: 1 GiB, seconds: 95 ms}}}}' or "
+        "'{{p2p: {{bandwidth: 12 GB/s}}}}'",
+        text);
   }
   Machine alone = machine;
   alone.known.clear();
@@ -127,36 +128,32 @@ void require_use_of_known(const std::vector<Point>& points, const Machine& machi
     from_choices += entries.size();
     const std::string why = why_all_are_useless(entries, points, machine, choices.model);
     if (!why.empty()) {
-      throw KeyError(fmt::format("known {}: affects none of this scenario's predictions: {}", text, why));
+      throw bad_key("known {}: affects none of this scenario's predictions: {}", text, why);
     }
   }
   for (std::size_t i = 0; i + from_choices < machine.known.size(); ++i) {
     const Known& entry = machine.known[i];
     const std::string why = why_all_are_useless({entry}, points, machine, choices.model);
     if (!why.empty()) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format("{}: known: {}: affects none of this scenario's predictions: {}",
+      throw bad_input("{}: known: {}: affects none of this scenario's predictions: {}",
                       machine.origin.empty() ? fmt::format("machine '{}'", machine.name) : machine.origin,
-                      text_of(entry), why));
+                      text_of(entry), why);
     }
   }
 }
 
 NativeFindings native_findings(const std::vector<Point>& points, const Machine& machine) {
   NativeFindings findings;
-  std::copy_if(points.begin(), points.end(), std::back_inserter(findings.points), is_nccl_native);
+  std::ranges::copy_if(points, std::back_inserter(findings.points), is_nccl_native);
   for (const Point& point : findings.points) {
     extend(findings.reasons, point);
   }
-  findings.ours = std::any_of(findings.points.begin(), findings.points.end(),
-                              [](const Point& point) { return point.predicted->low.has_value(); });
+  findings.ours = std::ranges::any_of(findings.points,
+                                      [](const Point& point) { return point.predicted->low.has_value(); });
   if (!findings.ours) {
     return findings;
   }
-  std::vector<PointKey> keys;
-  std::transform(points.begin(), points.end(), std::back_inserter(keys),
-                 [](const Point& point) { return point.key; });
+  const std::vector<PointKey> keys = mapped(points, &Point::key);
   findings.advice = nccl_advice(machine, keys);
   return findings;
 }

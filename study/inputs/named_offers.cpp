@@ -7,10 +7,10 @@
 #include <string_view>
 #include <system_error>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
@@ -39,11 +39,7 @@ std::vector<std::string> parts_of(const std::string& flag, const std::string& te
 }
 
 std::vector<std::string> machine_names() {
-  std::vector<std::string> names;
-  for (const fs::path& file : shipped_configs("machines")) {
-    names.push_back(file.stem().string());
-  }
-  return names;
+  return mapped(shipped_configs("machines"), [](const fs::path& file) { return file.stem().string(); });
 }
 
 bool is_machine(const std::string& text, const std::vector<std::string>& names) {
@@ -134,11 +130,10 @@ Counted nodes_of(const std::string& text, const Counted& nodes, NamedOffer& offe
   int each = 1;
   const std::string machine = networked_machine(*sheet, inner.count, each);
   if (machine.empty()) {
-    reject_part(
-        "--gpus", text,
-        fmt::format("no machine here has {} {} on a node and says its network; write a machine file with "
-                    "`nodes` and `inter`",
-                    inner.count, sheet->model));
+    reject_part("--gpus", text,
+                "no machine here has {} {} on a node and says its network; write a machine file with "
+                "`nodes` and `inter`",
+                inner.count, sheet->model);
   }
   offer.assumptions.push_back(
       fmt::format("Its nodes and network are those of {}, the cheapest known; `{} x NAME` names others.",
@@ -153,9 +148,9 @@ void describe_board(const Counted& gpus, const std::optional<std::string>& bandw
   describe_machine({.name = sheet->model, .rented = gpus.count, .in_machine = gpus.count}, listed);
   if (const int most = most_of_a_node(listed, *sheet); gpus.count > most) {
     reject_part("--gpus", offer.text,
-                fmt::format("one node has at most {} {}; say which nodes, and so their network: {}a machine "
-                            "file with `nodes` and `inter`",
-                            most, sheet->model, nodes_with(*sheet, gpus.count)));
+                "one node has at most {} {}; say which nodes, and so their network: {}a machine "
+                "file with `nodes` and `inter`",
+                most, sheet->model, nodes_with(*sheet, gpus.count));
   }
   offer.name = fmt::format("{} × {}", gpus.count, sheet->model);
   if (std::vector<std::string> meant = gpu_models_called(gpus.what); meant.size() > 1) {
@@ -215,16 +210,15 @@ NamedOffer read_part(const std::string& part, const std::optional<std::string>& 
   if (!named && !is_machine(gpus.what, names)) {
     std::vector<std::string> all = gpu_model_names();
     all.insert(all.end(), names.begin(), names.end());
-    const auto part_of = std::find_if(all.begin(), all.end(), [&](const std::string& name) {
+    const auto part_of = std::ranges::find_if(all, [&](const std::string& name) {
       return gpus.what.size() > 2 && lower(name).find(lower(gpus.what)) != std::string::npos;
     });
     const std::optional<std::string> near =
         part_of != all.end() ? std::optional(*part_of) : nearest_name(gpus.what, all);
-    reject_part(
-        "--gpus", offer.text,
-        fmt::format("unknown GPU or machine '{}'{} `ringside list machines` has the {} machines and "
-                    "their GPUs, and a machine file is taken, too",
-                    gpus.what, near ? fmt::format("; did you mean '{}'?", *near) : ";", names.size()));
+    reject_part("--gpus", offer.text,
+                "unknown GPU or machine '{}'{} `ringside list machines` has the {} machines and "
+                "their GPUs, and a machine file is taken, too",
+                gpus.what, near ? fmt::format("; did you mean '{}'?", *near) : ";", names.size());
   }
   std::error_code ignored;
   offer.reference = named ? offer.text : fmt::format("{} x {}", gpus.count, gpus.what);
@@ -249,7 +243,7 @@ void add_known(std::vector<KnownPart>& parts, NamedOffer& offer) {
   for (KnownPart& part : parts) {
     const Counted asked = counted(part.of);
     const auto sheet = find_gpu_sheet(asked.what);
-    const auto own = offer.machine.gpu ? find_gpu_sheet(offer.machine.gpu->model) : decltype(sheet)();
+    const auto own = find_gpu_sheet(offer.machine);
     const bool of_gpus = sheet && own && own->model == sheet->model;
     if (part.samples_per_second) {
       part.used = part.used || of_gpus;
@@ -275,7 +269,7 @@ void add_known(std::vector<KnownPart>& parts, NamedOffer& offer) {
 }  // namespace
 
 void reject_part(const std::string& flag, const std::string& text, const std::string& what) {
-  throw Error(ErrorKind::bad_input, fmt::format("{} '{}': {}", flag, text, what));
+  throw bad_input("{} '{}': {}", flag, text, what);
 }
 
 Counted counted(const std::string& text) {
@@ -335,7 +329,7 @@ std::vector<NamedOffer> named_offers(const std::string& gpus, const std::optiona
     offers.push_back(read_part(part, bandwidth, known, names));
     add_known(known_parts, offers.back());
   }
-  const bool slots = std::any_of(offers.begin(), offers.end(), [](const NamedOffer& offer) {
+  const bool slots = std::ranges::any_of(offers, [](const NamedOffer& offer) {
     return offer.machine.intra && offer.machine.intra->bandwidth.has_value();
   });
   if (bandwidth && !slots) {

@@ -2,7 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "scenario/machine/machine.hpp"
 #include "scenario/machine/named_machine.hpp"
@@ -12,6 +15,11 @@
 namespace ringside::study {
 
 [[noreturn]] void reject_part(const std::string& flag, const std::string& text, const std::string& what);
+template <typename Part, typename... Parts>
+[[noreturn]] void reject_part(const std::string& flag, const std::string& text,
+                              fmt::format_string<Part, Parts...> what, Part&& part, Parts&&... parts) {
+  reject_part(flag, text, fmt::format(what, std::forward<Part>(part), std::forward<Parts>(parts)...));
+}
 
 /// `4x3090`, `4 x RTX 3090`, `4 × 3090` in its parts.
 Counted counted(const std::string& text);

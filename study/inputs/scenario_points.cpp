@@ -1,13 +1,12 @@
 #include "study/inputs/scenario_points.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "import/import.hpp"
 #include "scenario/plan/plan.hpp"
 #include "schedule/registry.hpp"
@@ -40,14 +39,13 @@ Machine read_machine(const std::filesystem::path& file, const std::string& asked
     return load_machine(file);
   }
   if (!known.machines) {
-    throw Error(ErrorKind::environment,
-                fmt::format("{}: {} is no file, and {}", asked, file.string(), missing_files("machines")));
+    throw lacking("{}: {} is no file, and {}", asked, file.string(), missing_files("machines"));
   }
   if (file == "this") {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} this: nothing is known of this machine before `ringside calibrate`, which "
-                            "writes a machine file",
-                            asked));
+    throw bad_input(
+        "{} this: nothing is known of this machine before `ringside calibrate`, which "
+        "writes a machine file",
+        asked);
   }
   return machine_named(file.string(), asked, known);
 }
@@ -94,10 +92,7 @@ std::vector<PointKey> points_of(const Scenario& scenario) {
 }
 
 std::vector<Point> open_points(const std::vector<PointKey>& keys) {
-  std::vector<Point> points;
-  std::transform(keys.begin(), keys.end(), std::back_inserter(points),
-                 [](const PointKey& key) { return Point{.key = key, .predicted = {}, .measured = {}}; });
-  return points;
+  return mapped(keys, [](const PointKey& key) { return Point{.key = key, .predicted = {}, .measured = {}}; });
 }
 
 }  // namespace ringside::study

@@ -50,7 +50,7 @@ std::vector<fs::path> shipped_configs(const std::string& kind) {
       files.push_back(entry.path());
     }
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -59,7 +59,7 @@ const std::vector<ShippedMachine>& shipped_machines() {
     std::vector<ShippedMachine> machines;
     for (const fs::path& file : shipped_configs("machines")) {
       Machine machine = load_machine(file);
-      const auto gpu = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+      const auto gpu = find_gpu_sheet(machine);
       machines.push_back({.name = file.stem().string(), .machine = std::move(machine), .gpu = gpu});
     }
     return machines;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "scenario/scenario.hpp"
@@ -24,10 +24,10 @@ struct Quantity {
 };
 
 [[noreturn]] void reject(std::string_view text, std::string_view why) {
-  throw KeyError(
-      fmt::format("sweep {}: {}; write KEY=FROM:TO:STEP, for example bandwidth=5GB/s:100GB/s:log10, "
-                  "ranks=2:64:2x, or KEY=A,B,C",
-                  text, why));
+  throw bad_key(
+      "sweep {}: {}; write KEY=FROM:TO:STEP, for example bandwidth=5GB/s:100GB/s:log10, "
+      "ranks=2:64:2x, or KEY=A,B,C",
+      text, why);
 }
 
 template <typename Parse>
@@ -157,10 +157,10 @@ void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::stri
     names.push_back(path.substr(path.rfind('.') + 1));
   }
   for (const Sweep& sweep : sweeps) {
-    if (std::find(names.begin(), names.end(), sweep.key) == names.end()) {
+    if (std::ranges::find(names, sweep.key) == names.end()) {
       const std::optional<std::string> nearest = nearest_name(sweep.key, names);
-      throw KeyError(fmt::format("sweep {}: is no key of {}{}", sweep.key, what,
-                                 nearest ? fmt::format("; did you mean '{}'?", *nearest) : ""));
+      throw bad_key("sweep {}: is no key of {}{}", sweep.key, what,
+                    nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
     }
   }
   const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
@@ -169,10 +169,10 @@ void require_known_keys(std::span<const Sweep> sweeps, std::span<const std::stri
       const std::string& one = sweeps[i].key;
       const std::string& other = sweeps[j].key;
       if (one == other) {
-        throw KeyError(fmt::format("sweep {}: is swept twice; write its values into one list", one));
+        throw bad_key("sweep {}: is swept twice; write its values into one list", one);
       }
       if (last(one) == other || one == last(other)) {
-        throw KeyError(fmt::format("sweep {}: may be the same key as {}; write both in full", one, other));
+        throw bad_key("sweep {}: may be the same key as {}; write both in full", one, other);
       }
     }
   }
@@ -182,9 +182,8 @@ std::vector<std::vector<std::string>> combinations(std::span<const Sweep> sweeps
   std::vector<std::vector<std::string>> result = {{}};
   for (const Sweep& sweep : sweeps) {
     if (result.size() * sweep.values.size() > kMaxCombinations) {
-      throw KeyError(
-          fmt::format("sweep {}: these sweeps make more than {} combinations; fewer values show as much",
-                      sweep.key, kMaxCombinations));
+      throw bad_key("sweep {}: these sweeps make more than {} combinations; fewer values show as much",
+                    sweep.key, kMaxCombinations);
     }
     std::vector<std::vector<std::string>> longer;
     for (const auto& prefix : result) {
@@ -211,8 +210,7 @@ std::string readable(const std::string& value) {
 int whole_number(const std::string& key, const std::string& text) {
   const std::optional<int> value = parse_number<int>(text);
   if (!value || *value < 1 || *value > kMaxRanks) {
-    throw KeyError(
-        fmt::format("sweep {}={}: '{}' is not a whole number from 1 to {}", key, text, text, kMaxRanks));
+    throw bad_key("sweep {}={}: '{}' is not a whole number from 1 to {}", key, text, text, kMaxRanks);
   }
   return *value;
 }
@@ -222,13 +220,12 @@ Bytes size_of_message(const std::string& text, bool step_of_range, DataType dtyp
   try {
     size = parse_bytes(text);
   } catch (const Error& error) {
-    throw KeyError(fmt::format("sweep bytes={}: {}", text, error.what()));
+    throw bad_key("sweep bytes={}: {}", text, error.what());
   }
   const auto element = static_cast<std::int64_t>(size_of(dtype));
   const Bytes whole{size.value / element * element};
   if (whole != size && !(step_of_range && whole.value > 0)) {
-    throw KeyError(
-        fmt::format("sweep bytes={}: is no whole number of {} ({} bytes each)", text, name(dtype), element));
+    throw bad_key("sweep bytes={}: is no whole number of {} ({} bytes each)", text, name(dtype), element);
   }
   return whole;
 }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
@@ -22,7 +22,7 @@ namespace {
 /// Whether a log of so many ranks may be of such machines: all GPUs of each host, and no others than it has.
 bool may_be(const Machine& machine, const RunFacts& facts, int ranks) {
   const auto listed = facts.gpus.empty() ? std::nullopt : find_gpu_sheet(facts.gpus.front());
-  const auto described = machine.gpu ? find_gpu_sheet(machine.gpu->model) : std::nullopt;
+  const auto described = find_gpu_sheet(machine);
   const int hosts = facts.nodes.value_or(static_cast<int>(std::max<std::size_t>(facts.hosts.size(), 1)));
   return (!listed || (described && listed->model == described->model)) &&
          machine.gpus_per_node.value_or(ranks) * hosts == ranks;
@@ -54,9 +54,7 @@ std::vector<Known> known_of_baseline(const std::filesystem::path& baseline, cons
     }
   }
   if (times.empty()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{}: holds no all_reduce of NCCL's own, which is what a baseline is", baseline.string()));
+    throw bad_input("{}: holds no all_reduce of NCCL's own, which is what a baseline is", baseline.string());
   }
   std::vector<Known> known;
   for (const auto& [key, of_key] : times) {
@@ -112,7 +110,7 @@ LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
   if (request_.network) {
     network_ = parse_network(*request_.network);
     if (machine_ && machine_->inter) {
-      throw KeyError(fmt::format("network: {} says already what joins its nodes", machine_->name));
+      throw bad_key("network: {} says already what joins its nodes", machine_->name);
     }
   }
   if (request_.topology) {
@@ -124,8 +122,8 @@ LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
 }
 
 ExpectedTimes& LogChecker::expected(const Machine& described) {
-  const auto found = std::find_if(expected_.begin(), expected_.end(),
-                                  [&](const auto& one) { return one->machine() == described; });
+  const auto found =
+      std::ranges::find_if(expected_, [&](const auto& one) { return one->machine() == described; });
   return found != expected_.end()
              ? **found
              : *expected_.emplace_back(std::make_unique<ExpectedTimes>(described, nccl_fit()));
@@ -160,10 +158,10 @@ RecognisedMachine LogChecker::described_machine(const RunFacts& facts, int ranks
     result.machine.inter = network_ ? network_ : result.machine.inter;
     network_used_ = true;
     if (!result.machine.inter) {
-      throw KeyError(fmt::format(
+      throw bad_key(
           "network: {}: its {} ranks need {} nodes of {}, and nothing says what joins them; give NICs of "
           "a node, rate and kind, such as '4 x 200 Gb/s infiniband'",
-          name, ranks, result.machine.nodes, result.machine.name));
+          name, ranks, result.machine.nodes, result.machine.name);
     }
   }
   if (!facts.gpus.empty() && result.machine.gpu) {
@@ -187,13 +185,11 @@ std::vector<LogCheck> LogChecker::check_text(std::string_view text, const std::s
   std::vector<LogCheck> checks = check_series(import.series, facts, name);
   for (LogCheck& check : checks) {
     // A line that says why the run failed is said as that.
-    std::copy_if(import.notes.begin(), import.notes.end(), std::back_inserter(check.notes),
-                 [&](const std::string& note) {
-                   return std::none_of(facts.failures.begin(), facts.failures.end(),
-                                       [&](const auto& failure) {
-                                         return note.starts_with(fmt::format("line {}:", failure.first));
-                                       });
-                 });
+    std::ranges::copy_if(import.notes, std::back_inserter(check.notes), [&](const std::string& note) {
+      return std::ranges::none_of(facts.failures, [&](const auto& failure) {
+        return note.starts_with(fmt::format("line {}:", failure.first));
+      });
+    });
     check.incomplete = import.format == "nccl-tests" && facts.incomplete();
     if (!check.failure().empty()) {
       check.check.withdraw(Standing::failed);
@@ -216,10 +212,8 @@ std::vector<LogCheck> LogChecker::check_series(const std::vector<Series>& series
     check.recognised = !request_.machine && !(instance_ && described.machine.name == instance_->name);
     check.machine = std::move(described.machine);
     check.assumptions = std::move(described.assumptions);
-    check.wrong_results =
-        static_cast<int>(std::count_if(points.begin(), points.end(), [](const Point& point) {
-          return point.measured->outcome == Outcome::wrong_result;
-        }));
+    check.wrong_results = static_cast<int>(std::ranges::count_if(
+        points, [](const Point& point) { return point.measured->outcome == Outcome::wrong_result; }));
     check.evidence = evidence_of(facts, check.machine);
     check.check = check_machine(expected(check.machine), points, check.evidence);
     if (request_.baseline) {
@@ -228,15 +222,13 @@ std::vector<LogCheck> LogChecker::check_series(const std::vector<Series>& series
       check.beside_baseline = check_machine(expected(with_known), points, {});
     }
     if (check.check.points.empty() && check.wrong_results == 0) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}: NCCL's times on {} are not modelled; `ringside predict` says why", name,
-                              check.machine.name));
+      throw bad_input("{}: NCCL's times on {} are not modelled; `ringside predict` says why", name,
+                      check.machine.name);
     }
     checks.push_back(std::move(check));
   }
   if (checks.empty()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: holds no time of NCCL's own collectives, which is what is checked", name));
+    throw bad_input("{}: holds no time of NCCL's own collectives, which is what is checked", name);
   }
   return checks;
 }
@@ -267,7 +259,7 @@ void LogChecker::judge_together(std::vector<LogCheck>& checks) {
 
 void LogChecker::refuse_idle_network() const {
   if (network_ && !network_used_) {
-    throw KeyError("network: has no effect here: no log is of several nodes");
+    throw bad_key("network: has no effect here: no log is of several nodes");
   }
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"
@@ -17,8 +17,7 @@ namespace ringside::study {
 namespace {
 
 [[noreturn]] void ask(const std::string& name, const std::string& what, const std::string& machines) {
-  throw KeyError(
-      fmt::format("machine: {}: the log does not say {}; say which machine it is: {}", name, what, machines));
+  throw bad_key("machine: {}: the log does not say {}; say which machine it is: {}", name, what, machines);
 }
 
 /// Links between the GPUs of a node, as boards with such GPUs are built.
@@ -137,8 +136,8 @@ std::optional<InterLink> network_of(const RunFacts& facts) {
   if (facts.nic_rates.empty() || !facts.network || (*facts.network != "IB" && *facts.network != "Socket")) {
     return std::nullopt;
   }
-  const bool roce = std::any_of(facts.nics.begin(), facts.nics.end(),
-                                [](const std::string& nic) { return nic.ends_with("/RoCE"); });
+  const bool roce =
+      std::ranges::any_of(facts.nics, [](const std::string& nic) { return nic.ends_with("/RoCE"); });
   const auto& nics = facts.nic_rates.begin()->second;
   const auto slowest = std::ranges::min_element(nics, {}, [](const auto& nic) { return nic.second; });
   return InterLink{.kind = *facts.network == "Socket" ? InterKind::ethernet
@@ -152,10 +151,10 @@ std::optional<InterLink> network_of(const RunFacts& facts) {
 int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const SaidOfMachine& said) {
   const int listed = nodes_in(facts);
   if (listed == 0 && said.network && !said.gpus_per_node) {
-    throw KeyError(fmt::format(
+    throw bad_key(
         "gpu: {}: the log does not say on how many nodes its {} ranks stand; say GPUs of a node and "
         "their model, such as '8 x B200'",
-        name, ranks));
+        name, ranks);
   }
   const int gpus = std::min(said.gpus_per_node.value_or(ranks), ranks);
   const int nodes = listed > 0 ? listed : ranks / gpus;
@@ -171,14 +170,13 @@ int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const Sa
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
                                     const SaidOfMachine& said) {
   if (facts.gpus.empty()) {
-    throw KeyError(
-        fmt::format("gpu: {}: the log does not say which GPUs these are; give their model, such as "
-                    "'8 x B200' of nodes of eight, or a machine of `ringside list machines`",
-                    name));
+    throw bad_key(
+        "gpu: {}: the log does not say which GPUs these are; give their model, such as "
+        "'8 x B200' of nodes of eight, or a machine of `ringside list machines`",
+        name);
   }
   const std::string& gpu = facts.gpus.front();
-  if (std::any_of(facts.gpus.begin(), facts.gpus.end(),
-                  [&](const std::string& other) { return other != gpu; })) {
+  if (std::ranges::any_of(facts.gpus, [&](const std::string& other) { return other != gpu; })) {
     ask(name, "how GPUs of several models are joined", "a file with `links`");
   }
   // Drivers print memory (`NVIDIA GH200 120GB`) that the catalogue does not tell models apart by.
@@ -208,10 +206,10 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
                                              count_of(machine.inter->nics, "NIC"),
                                              format(*machine.inter->rate)));
   } else if (nodes > 1 && !said.network) {
-    throw KeyError(fmt::format(
+    throw bad_key(
         "network: {}: the log does not say how fast the network between its {} nodes is ({} x {} each); give "
         "NICs of a node, rate and kind, such as '4 x 200 Gb/s infiniband', or the machine: {}",
-        name, nodes, ranks / nodes, sheet->model, shipped_like(sheet->model, ranks / nodes)));
+        name, nodes, ranks / nodes, sheet->model, shipped_like(sheet->model, ranks / nodes));
   }
   return result;
 }
@@ -228,9 +226,8 @@ void place_ranks(const RunFacts& facts, int ranks, const std::string& name, Reco
   // A list of several runs may have a rank on several hosts, one that was cut not all.
   const bool whole = listed == static_cast<std::size_t>(ranks);
   if (hosts > 0 && (ranks % hosts != 0 || (whole && sizes.size() > 1))) {
-    throw KeyError(fmt::format(
-        "machine: {}: its {} ranks are not spread evenly over its {} hosts, which is not modelled", name,
-        ranks, hosts));
+    throw bad_key("machine: {}: its {} ranks are not spread evenly over its {} hosts, which is not modelled",
+                  name, ranks, hosts);
   }
   const int per_node = hosts > 0 ? ranks / hosts : ranks;
   const int gpus = machine.gpus_per_node.value_or(per_node);
@@ -268,9 +265,8 @@ InterLink parse_network(const std::string& text) {
     }
     return InterLink{.kind = *known, .rate = rate, .nics = nics.count};
   } catch (const Error& error) {
-    throw KeyError(
-        fmt::format("network: {}: {}; write NICs of a node, rate and kind: '4 x 200 Gb/s infiniband'",
-                    in_quotes(text), error.what()));
+    throw bad_key("network: {}: {}; write NICs of a node, rate and kind: '4 x 200 Gb/s infiniband'",
+                  in_quotes(text), error.what());
   }
 }
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "import/anonymise.hpp"
 #include "results/codec/reader.hpp"
@@ -68,7 +68,7 @@ std::vector<std::string> known_of_transfers(Transfers transfers) {
   std::vector<std::string> keys;
   std::vector<std::string> sentences;
   if (std::vector<double>& rates = transfers.bytes_per_second; !rates.empty()) {
-    std::sort(rates.begin(), rates.end());
+    std::ranges::sort(rates);
     keys.push_back(fmt::format("bandwidth: {:.4g} GB/s", rates[rates.size() / 2] * 1e-9));
     if (rates.size() > 1) {
       sentences.push_back(fmt::format("{} blocks: {:.4g} to {:.4g} GB/s", rates.size(), rates.front() * 1e-9,
@@ -143,7 +143,7 @@ ImportStudy import_log(const ImportRequest& request, const Invocation& invocatio
   study.transfers = known_of_transfers(study.import.transfers);
   if (log.series == 0) {
     if (study.transfers.empty()) {
-      throw Error(ErrorKind::bad_input, fmt::format("{}: holds no measurement", request.log.string()));
+      throw bad_input("{}: holds no measurement", request.log.string());
     }
     return study;
   }
@@ -170,7 +170,7 @@ fs::path log_or_pipe(const fs::path& log, const Invocation& invocation, std::uin
     stream.write(piece.data(), std::cin.gcount());
   }
   if (!stream.flush()) {
-    throw Error(ErrorKind::environment, fmt::format("{}: cannot be written", file.string()));
+    throw lacking("{}: cannot be written", file.string());
   }
   return file;
 }
@@ -212,10 +212,8 @@ ImportedCopies import_copies(const fs::path& log, std::uint64_t most) {
 Submission submit(const SubmitRequest& request, const Invocation& invocation) {
   const std::vector<LogCheck> checks = LogChecker(request.machine).check_log(request.log);
   if (checks.size() > 1) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{}: holds runs of several collectives or numbers of ranks; submit each of its own",
-                    request.log.string()));
+    throw bad_input("{}: holds runs of several collectives or numbers of ranks; submit each of its own",
+                    request.log.string());
   }
   const LogCheck& check = checks.front();
   if (const std::string failure = check.failure(); !failure.empty()) {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
@@ -94,10 +94,8 @@ std::optional<LiveCheck> check_live(const LiveRequest& request, const Invocation
   const GpuMachine gpus = on_gpus ? gpu_machine() : GpuMachine{};
   const int ranks = on_gpus ? static_cast<int>(gpus.gpus.size()) : ranks_on_cpus();
   if (ranks < 2) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("NCCL is checked on two GPUs or more, and this machine has {}; backend gloo takes CPUs",
-                    ranks));
+    throw lacking("NCCL is checked on two GPUs or more, and this machine has {}; backend gloo takes CPUs",
+                  ranks);
   }
   // Before anything runs: a description that is wrong is refused at once.
   LogChecker checker(on_gpus ? described_here(request.check, gpus, invocation, observer) : request.check);

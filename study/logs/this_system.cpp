@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "import/machine/pci_devices.hpp"
 #include "results/codec/reader.hpp"
@@ -159,11 +159,11 @@ ImportedMachine find_topology(const LocalSystem& local, const std::optional<std:
     return written(std::move(found), kName, "nvidia-smi topo -m", invocation);
   }
   if (pci.devices.gpus.empty()) {
-    throw Error(ErrorKind::environment,
-                fmt::format("no GPU here: {} lists none of NVIDIA or AMD{}; give a file of the machine in "
-                            "question: nvidia-smi topo -m, NCCL's topology XML, lspci -tv",
-                            (local.system / "bus/pci/devices").string(),
-                            local.asks_programs ? ", and nvidia-smi topo -m prints no matrix" : ""));
+    throw lacking(
+        "no GPU here: {} lists none of NVIDIA or AMD{}; give a file of the machine in "
+        "question: nvidia-smi topo -m, NCCL's topology XML, lspci -tv",
+        (local.system / "bus/pci/devices").string(),
+        local.asks_programs ? ", and nvidia-smi topo -m prints no matrix" : "");
   }
   auto found = machine_of_pci(pci, local.system.string(), gpu);
   found.notes.insert(found.notes.begin(),

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "import/machine/topology_xml.hpp"
 #include "sim/topology/gpu_models.hpp"
 
@@ -38,9 +36,7 @@ TopologyMachine machine_of_text(std::string_view text, const std::string& name,
   }
   const PciTopology pci = pci_topology_of_lspci(text);
   if (pci.devices.gpus.empty()) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("{}: lspci's tree names no GPU of NVIDIA or AMD; is it of a machine with GPUs?", name));
+    throw bad_input("{}: lspci's tree names no GPU of NVIDIA or AMD; is it of a machine with GPUs?", name);
   }
   return machine_of_pci(pci, name, gpu);
 }

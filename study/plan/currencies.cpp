@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "study/plan/plan.hpp"
 
 namespace ringside::study {
@@ -42,16 +42,15 @@ void bring_to_one_currency(const Plan& plan, std::vector<Offer>& offers) {
 void require_used_rates(const Plan& plan) {
   const auto occurs = [&](const std::string& currency) {
     return (plan.budget && plan.budget->currency == currency) ||
-           std::any_of(plan.offers.begin(), plan.offers.end(), [&](const Offer& offer) {
+           std::ranges::any_of(plan.offers, [&](const Offer& offer) {
              return offer.per_hour && offer.per_hour->currency == currency;
            });
   };
   for (const ExchangeRate& rate : plan.exchange_rates) {
     for (const std::string& currency : {rate.of.currency, rate.is.currency}) {
       if (!occurs(currency)) {
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("--exchange '{:g} {} = {:g} {}': no price is in {}", rate.of.amount,
-                                rate.of.currency, rate.is.amount, rate.is.currency, currency));
+        throw bad_input("--exchange '{:g} {} = {:g} {}': no price is in {}", rate.of.amount, rate.of.currency,
+                        rate.is.amount, rate.is.currency, currency);
       }
     }
   }

@@ -11,7 +11,7 @@
 #include "analysis/plan/compute_time.hpp"
 #include "analysis/plan/plan_sentences.hpp"
 #include "analysis/sharding/ways_out.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "import/offer_listing.hpp"
 #include "results/codec/reader.hpp"
@@ -91,11 +91,11 @@ void require_possible_speeds(const Plan& plan) {
     const double rate = sheet ? flop_rate(*sheet, workload.compute.precision) : 0;
     const double least = kLeastPasses * workload.forward_flops * speed.samples_per_second;
     if (rate > 0 && least > rate) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}: compute.measured: {:g} samples/s of {} are at least {:.4g} TFLOP/s, and "
-                              "one {} has {:.4g} in {}; is it several GPUs' speed, or another `precision`?",
-                              plan.file.string(), speed.samples_per_second, workload.name, least / 1e12,
-                              sheet->model, rate / 1e12, name(workload.compute.precision)));
+      throw bad_input(
+          "{}: compute.measured: {:g} samples/s of {} are at least {:.4g} TFLOP/s, and "
+          "one {} has {:.4g} in {}; is it several GPUs' speed, or another `precision`?",
+          plan.file.string(), speed.samples_per_second, workload.name, least / 1e12, sheet->model,
+          rate / 1e12, name(workload.compute.precision));
     }
   }
 }
@@ -138,9 +138,8 @@ std::vector<const ShownOffer*> to_explain(const PlanStudy& study, const std::vec
   std::vector<const ShownOffer*> places;
   for (const ShownOffer& shown : study.shown) {
     const std::string& name = study.ranked.offer_of(shown.candidate).name;
-    const bool asked = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-      return name.find(part) != std::string::npos;
-    });
+    const bool asked = std::ranges::any_of(
+        parts, [&](const std::string& part) { return name.find(part) != std::string::npos; });
     if (parts.empty() ? shown.candidate == 0 || shown.candidate == study.ranked.recommended : asked) {
       places.push_back(&shown);
     }
@@ -155,11 +154,10 @@ void add_explanations(Planner& planner, const PlanRequest& request, PlanStudy& s
   const Ranked& ranked = study.ranked;
   for (const std::string& part : request.explained) {
     if (to_explain(study, {part}).empty()) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format("--explain '{}': no offer that is shown has that in its name ({} of {} offers are; "
-                      "--top shows more)",
-                      part, study.shown.size(), ranked.offers.size()));
+      throw bad_input(
+          "--explain '{}': no offer that is shown has that in its name ({} of {} offers are; "
+          "--top shows more)",
+          part, study.shown.size(), ranked.offers.size());
     }
   }
   for (const ShownOffer* shown : to_explain(study, request.explained)) {
@@ -191,9 +189,7 @@ std::vector<Offer> more_offers(const PlanRequest& request, const Plan& plan, con
     std::move(read.begin(), read.end(), std::back_inserter(more));
   }
   if (plan.offers.empty() && more.empty()) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: has no offers; write `offers`, or name a file with --offers",
-                            request.plan.string()));
+    throw bad_input("{}: has no offers; write `offers`, or name a file with --offers", request.plan.string());
   }
   return more;
 }

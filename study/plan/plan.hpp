@@ -76,7 +76,7 @@ struct PlanSweepRow {
 struct PlanSweep {
   std::vector<Sweep> sweeps;
   bool shards = false;
-  std::vector<PlanSweepRow> rows;
+  std::vector<PlanSweepRow> rows = {};
 };
 /// Throws Error{bad_input}.
 PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,

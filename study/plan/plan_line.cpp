@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
@@ -60,17 +60,16 @@ Model model_named(const std::string& text) {
     }
   }
   // A network that ships for several data sets is that of the data set whose speeds are published.
-  const auto usual = std::find_if(beginning.begin(), beginning.end(),
-                                  [&](const fs::path& file) { return file.stem() == text + "-imagenet"; });
+  const auto usual = std::ranges::find_if(
+      beginning, [&](const fs::path& file) { return file.stem() == text + "-imagenet"; });
   if (usual != beginning.end()) {
     beginning = {*usual};
   }
   if (beginning.size() == 1) {
     return {.name = text, .file = beginning.front()};
   }
-  throw Error(ErrorKind::bad_input,
-              fmt::format("--model '{}': is neither a file nor one workload of `ringside list workloads`; {}",
-                          text, unknown_name("workload", text, names)));
+  throw bad_input("--model '{}': is neither a file nor one workload of `ringside list workloads`; {}", text,
+                  unknown_name("workload", text, names));
 }
 
 /// `22 M`, `22 M parameters` or `22000000 parameters`; none = not said as a number of parameters.
@@ -159,16 +158,15 @@ std::optional<N> positive(const std::string& flag, const std::optional<std::stri
 void set_length(const PlanLine& line, const Model& model, const Workload& loaded, WorkloadChanges& changes) {
   if (line.tokens) {
     if (!loaded.transformer) {
-      reject_part("--tokens", *line.tokens, fmt::format("{} is no language model; say --epochs", model.name));
+      reject_part("--tokens", *line.tokens, "{} is no language model; say --epochs", model.name);
     }
     changes.tokens = tokens_of(*line.tokens);
   }
   changes.epochs = positive<double>("--epochs", line.epochs, "is not a number of epochs, such as 90");
   if (line.epochs && (loaded.samples <= 0 || (changes.sequence && !loaded.tokens))) {
-    reject_part("--epochs", *line.epochs,
-                fmt::format("how long an epoch {} is not known; say {}",
-                            changes.sequence ? "of such samples" : "of " + model.name,
-                            loaded.transformer ? "--tokens" : "`samples` in its file"));
+    reject_part("--epochs", *line.epochs, "how long an epoch {} is not known; say {}",
+                changes.sequence ? "of such samples" : "of " + model.name,
+                loaded.transformer ? "--tokens" : "`samples` in its file");
   }
 }
 
@@ -205,7 +203,7 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
   const Workload loaded =
       load_workload(model.file, configs_directory().value_or("configs") / "workloads" / "tensors");
   if (changes.sequence && !loaded.transformer) {
-    reject_part("--sequence", *line.sequence, fmt::format("{} is no language model", model.name));
+    reject_part("--sequence", *line.sequence, "{} is no language model", model.name);
   }
   set_length(line, model, loaded, changes);
   return "workload:\n" + changed_workload(model.file, changes);
@@ -219,8 +217,7 @@ std::string limits_yaml(const PlanLine& line) {
   if (line.budget) {
     yaml += fmt::format("budget: {}\n", in_yaml_quotes(*line.budget));
   }
-  std::vector<std::string> rates;
-  std::transform(line.exchange.begin(), line.exchange.end(), std::back_inserter(rates), in_yaml_quotes);
+  const std::vector<std::string> rates = mapped(line.exchange, in_yaml_quotes);
   return rates.empty() ? yaml : yaml + fmt::format("exchange_rates: [{}]\n", fmt::join(rates, ", "));
 }
 
@@ -242,15 +239,13 @@ void check_ways(const std::string& text) {
 
 WrittenPlan write_plan(const PlanLine& line, const std::string& command, const KnownNames& known) {
   if (!line.model && !line.gradients) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} needs --model, such as resnet34, or --gradients, such as '88 MB'",
-                            line.gpus.empty() ? "--offers" : "--gpus"));
+    throw bad_input("{} needs --model, such as resnet34, or --gradients, such as '88 MB'",
+                    line.gpus.empty() ? "--offers" : "--gpus");
   }
   if (line.gpus.empty() && line.bandwidth) {
     reject_part("--bandwidth", *line.bandwidth, "describes slots of --gpus, which is not given");
   }
-  std::vector<KnownPart> parts;
-  std::transform(line.known.begin(), line.known.end(), std::back_inserter(parts), read_known_part);
+  std::vector<KnownPart> parts = mapped(line.known, read_known_part);
   std::vector<NamedOffer> offers;
   if (!line.gpus.empty()) {
     offers = named_offers(line.gpus, line.bandwidth, parts, known);

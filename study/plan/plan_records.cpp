@@ -11,16 +11,12 @@
 namespace ringside::study {
 namespace {
 
-Interval<double> in_seconds(const Interval<Seconds>& range) {
-  return {.low = range.low.value, .typical = range.typical.value, .high = range.high.value};
-}
-
 std::optional<double> in_seconds(const std::optional<Seconds>& time) {
   return time ? std::optional(time->value) : std::nullopt;
 }
 
 void add_times(const Plan& plan, const PlannedStep& step, OfferRecord& record) {
-  record.communication = in_seconds(step.communication);
+  record.communication = values_of(step.communication);
   if (!step.layout) {
     record.algorithm = step.algorithm;
   }
@@ -29,21 +25,21 @@ void add_times(const Plan& plan, const PlannedStep& step, OfferRecord& record) {
     record.naive = in_seconds(step.naive);
     return;
   }
-  record.step = in_seconds(step.total);
-  record.compute = in_seconds(step.compute);
-  record.exposed = in_seconds(step.exposed);
+  record.step = values_of(step.total);
+  record.compute = values_of(step.compute);
+  record.exposed = values_of(step.exposed);
   if (step.layout) {
     record.micro_batch = step.micro_batch;
     record.tokens_per_second = step.speed;
   } else {
     record.nics = step.nics;
     record.batch = step.batch;
-    record.waiting = in_seconds(step.waiting);
+    record.waiting = values_of(step.waiting);
     record.efficiency = step.efficiency;
     record.samples_per_second = step.speed;
   }
   if (step.run) {
-    record.run = in_seconds(*step.run);
+    record.run = values_of(*step.run);
   }
   if (step.cost) {
     record.cost = step.cost->amount;

@@ -2,10 +2,9 @@
 #include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "analysis/plan/verdict.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
@@ -18,8 +17,7 @@ namespace {
 int number_of_gpus(const std::string& text) {
   const std::optional<int> gpus = parse_number<int>(text);
   if (!gpus || *gpus < 1) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("--sweep gpus={}: '{}' is not a number of GPUs", text, text));
+    throw bad_input("--sweep gpus={}: '{}' is not a number of GPUs", text, text);
   }
   return *gpus;
 }
@@ -56,7 +54,7 @@ Offer offer_with(Offer offer, const std::vector<Sweep>& sweeps, const std::vecto
     }
     offer.gpus = number_of_gpus(values[index]);
     if (offer.machine.gpus_per_node && offer.gpus > *offer.machine.gpus_per_node * offer.machine.nodes) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} has no {} GPUs", offer.name, offer.gpus));
+      throw bad_input("{} has no {} GPUs", offer.name, offer.gpus);
     }
   }
   return offer;
@@ -84,8 +82,8 @@ std::vector<Offer> offers_with(const std::vector<Offer>& offers, const std::vect
 std::vector<std::string> sweepable_keys() {
   std::vector<std::string> paths = {"gpus"};
   for (const auto& keys : {plan_keys(), workload_keys(), machine_keys()}) {
-    std::transform(keys.begin(), keys.end(), std::back_inserter(paths),
-                   [](const KeyDescription& key) { return key.path; });
+    std::ranges::transform(keys, std::back_inserter(paths),
+                           [](const KeyDescription& key) { return key.path; });
   }
   return paths;
 }
@@ -106,8 +104,7 @@ PlanSweepRow best_row(const std::vector<std::string>& values, const Plan& plan, 
 PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& request,
                      const Observer& observer) {
   const std::vector<Offer> more = more_offers(request, plan_of(request), observer);
-  PlanSweep result;
-  std::transform(sweeps.begin(), sweeps.end(), std::back_inserter(result.sweeps), parse_sweep);
+  PlanSweep result{.sweeps = mapped(sweeps, parse_sweep)};
   require_known_keys(result.sweeps, sweepable_keys(),
                      "a plan, a workload (docs/planning.md) or a machine (docs/scenario.md)");
   for (const std::vector<std::string>& values : combinations(result.sweeps)) {
@@ -121,11 +118,9 @@ PlanSweep sweep_plan(const std::vector<std::string>& sweeps, const PlanRequest& 
     std::vector<Offer> offers = loaded.offers;
     offers.insert(offers.end(), more.begin(), more.end());
     if (!loaded.shards() && !computes(loaded.workload)) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format(
-              "--sweep names the best offer of each combination, and {} has no `compute` to tell it by",
-              loaded.file.string()));
+      throw bad_input(
+          "--sweep names the best offer of each combination, and {} has no `compute` to tell it by",
+          loaded.file.string());
     }
     result.shards = loaded.shards();
     result.rows.push_back(best_row(values, loaded, offers_with(offers, result.sweeps, values)));

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"
 
@@ -20,14 +20,14 @@ void require_launcher(Backend backend, int num_ranks, const LaunchChoices& choic
     return;
   }
   if (!external_rank(true)) {
-    throw Error(ErrorKind::environment,
-                fmt::format("ranks of {0} are started by mpirun or srun; put one in front: `mpirun -n {1} "
-                            "ringside measure …`",
-                            name(backend), num_ranks));
+    throw lacking(
+        "ranks of {0} are started by mpirun or srun; put one in front: `mpirun -n {1} "
+        "ringside measure …`",
+        name(backend), num_ranks);
   }
   if (choices.ranks.rendezvous || choices.ranks.interface) {
-    throw KeyError(fmt::format("{}: has no effect with {}: its launcher decides it",
-                               choices.ranks.rendezvous ? "rendezvous" : "interface", name(backend)));
+    throw bad_key("{}: has no effect with {}: its launcher decides it",
+                  choices.ranks.rendezvous ? "rendezvous" : "interface", name(backend));
   }
 }
 
@@ -50,8 +50,7 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
   const Backend asked = choices.backend.value_or(request.asked);
   if (asked != Backend::automatic) {
     if (const std::optional<std::string> reason = unavailable(asked)) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("backend {} cannot run here: {}", name(asked), *reason));
+      throw lacking("backend {} cannot run here: {}", name(asked), *reason);
     }
     require_launcher(asked, request.max_ranks, choices);
     return asked;
@@ -61,8 +60,7 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
                      all_ranks_are_here(choices) && !choices.ranks.interface && !choices.ranks.rendezvous);
   const RegisteredBackend& backend = registered(choice.backend);
   if (const std::optional<std::string> none = backend.unavailable()) {
-    throw Error(ErrorKind::environment,
-                fmt::format("no backend can run here: {}; {}", *none, choice.why_not));
+    throw lacking("no backend can run here: {}; {}", *none, choice.why_not);
   }
   observer.note(fmt::format(
       "Measuring with {} ({}){}.", name(choice.backend), backend.describe(),
@@ -97,12 +95,11 @@ std::optional<std::string> why_not_this(const Machine& described, Backend backen
 
 void require_this_machine(const Machine& described, Backend backend, const LaunchChoices& choices) {
   if (const std::optional<std::string> why = why_not_this(described, backend, choices)) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("what is measured here is not machine '{}': it {}. `ringside predict` predicts it, "
-                    "`measured:` takes what somebody measured there, and `machine: this` measures this "
-                    "machine",
-                    described.name, *why));
+    throw lacking(
+        "what is measured here is not machine '{}': it {}. `ringside predict` predicts it, "
+        "`measured:` takes what somebody measured there, and `machine: this` measures this "
+        "machine",
+        described.name, *why);
   }
 }
 

@@ -22,7 +22,7 @@
 #include <ifaddrs.h>
 #include <sys/socket.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gloo/parts.hpp"
@@ -42,7 +42,7 @@ std::vector<std::string> network_interfaces() {
   for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
     const bool internet = entry->ifa_addr != nullptr &&
                           (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
-    if (internet && std::find(names.begin(), names.end(), entry->ifa_name) == names.end()) {
+    if (internet && std::ranges::find(names, entry->ifa_name) == names.end()) {
       names.emplace_back(entry->ifa_name);
     }
   }
@@ -52,10 +52,9 @@ std::vector<std::string> network_interfaces() {
 /// Throws Error{environment} that lists the interfaces there are when `interface` is none of them.
 void require_network_interface(const std::string& interface) {
   const std::vector<std::string> known = network_interfaces();
-  if (std::find(known.begin(), known.end(), interface) == known.end()) {
-    throw Error(ErrorKind::environment,
-                fmt::format("this machine has no network interface '{}' with an address; it has: {}",
-                            interface, fmt::join(known, ", ")));
+  if (std::ranges::find(known, interface) == known.end()) {
+    throw lacking("this machine has no network interface '{}' with an address; it has: {}", interface,
+                  fmt::join(known, ", "));
   }
 }
 
@@ -168,26 +167,21 @@ std::shared_ptr<::gloo::transport::Device> make_device(const RankPlace& place) {
     return ::gloo::transport::tcp::CreateDevice(attributes);
 #endif
   } catch (const std::exception& exception) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("Gloo cannot use {}: {}",
-                    place.interface ? "network interface " + *place.interface : "the loopback address",
-                    gloo_text(exception)));
+    throw lacking("Gloo cannot use {}: {}",
+                  place.interface ? "network interface " + *place.interface : "the loopback address",
+                  gloo_text(exception));
   }
 }
 
 [[noreturn]] void throw_unknown_rendezvous(const std::string& rendezvous) {
-  throw Error(
-      ErrorKind::bad_input,
-      fmt::format("rendezvous '{}' must be file:///directory, redis://host:port or env://", rendezvous));
+  throw bad_input("rendezvous '{}' must be file:///directory, redis://host:port or env://", rendezvous);
 }
 
 std::unique_ptr<::gloo::rendezvous::Store> make_file_store(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) {
-    throw Error(ErrorKind::environment,
-                fmt::format("the rendezvous directory {} cannot be made: {}", directory, error.message()));
+    throw lacking("the rendezvous directory {} cannot be made: {}", directory, error.message());
   }
   return std::make_unique<::gloo::rendezvous::FileStore>(directory);
 }
@@ -204,12 +198,10 @@ std::unique_ptr<::gloo::rendezvous::Store> make_redis_store(const std::string& r
   try {
     return std::make_unique<::gloo::rendezvous::RedisStore>(address.substr(0, colon), *port);
   } catch (const std::exception& exception) {
-    throw Error(ErrorKind::environment,
-                fmt::format("no Redis server answers at {}: {}", address, gloo_text(exception)));
+    throw lacking("no Redis server answers at {}: {}", address, gloo_text(exception));
   }
 #else
-  throw Error(ErrorKind::environment,
-              "this Gloo was built without Redis; use a file:///directory rendezvous");
+  throw lacking("this Gloo was built without Redis; use a file:///directory rendezvous");
 #endif
 }
 

@@ -13,6 +13,7 @@
 #include <gloo/reduce.h>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/gloo/parts.hpp"
 #include "real/execute/reduce.hpp"
@@ -82,10 +83,8 @@ class GlooNative {
       options->setOutput(elements_, count_);
       return [options] { ::gloo::allgather(*options); };
     }
-    std::vector<std::size_t> counts;
-    for (const ElementRange& part : call_.parts) {
-      counts.push_back(static_cast<std::size_t>(part.count));
-    }
+    const std::vector<std::size_t> counts =
+        mapped(call_.parts, [](const ElementRange& part) { return static_cast<std::size_t>(part.count); });
     auto options = std::make_shared<::gloo::AllgathervOptions>(context_);
     options->setInput(elements_ + own.first, static_cast<std::size_t>(own.count));
     options->setOutput(elements_, counts);

@@ -89,8 +89,8 @@ class MpiTransport final : public Transport {
   void end_sending(MpiTransfer* send) { std::erase(sending_, send); }
   /// Whether all that this rank sends to the same peer before it is on its way.
   bool has_turn(const MpiTransfer& send) const {
-    const auto first = std::find_if(sending_.begin(), sending_.end(),
-                                    [&](const MpiTransfer* other) { return other->peer() == send.peer(); });
+    const auto first = std::ranges::find_if(
+        sending_, [&](const MpiTransfer* other) { return other->peer() == send.peer(); });
     return first != sending_.end() && *first == &send;
   }
   /// Sends go on whatever a rank waits for.

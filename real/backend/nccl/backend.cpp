@@ -81,11 +81,10 @@ ncclUniqueId share_id(const NcclLibrary& library, Coordination& coordination) {
   }
   // Those of the others are zeros: the largest are rank 0's.
   std::vector<double> numbers(bytes.size());
-  std::transform(bytes.begin(), bytes.end(), numbers.begin(),
-                 [](std::byte byte) { return static_cast<double>(byte); });
+  std::ranges::transform(bytes, numbers.begin(), [](std::byte byte) { return static_cast<double>(byte); });
   numbers = coordination.maximum(numbers);
-  std::transform(numbers.begin(), numbers.end(), bytes.begin(),
-                 [](double number) { return static_cast<std::byte>(number); });
+  std::ranges::transform(numbers, bytes.begin(),
+                         [](double number) { return static_cast<std::byte>(number); });
   return id;
 }
 

@@ -66,7 +66,7 @@ class Planner {
     if (!ops_.empty() && ops_.back().kind == StreamOpKind::reduce && ops_.back().target == step.target) {
       std::vector<Region>& sources = ops_.back().sources;
       // The same source twice is asked for by those who want to see it read twice (a probe).
-      const bool is_new = std::find(sources.begin(), sources.end(), step.source) == sources.end();
+      const bool is_new = std::ranges::find(sources, step.source) == sources.end();
       if (is_new && sources.size() < max_sources_) {
         sources.push_back(step.source);
         return;

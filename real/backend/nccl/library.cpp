@@ -5,10 +5,9 @@
 #include <utility>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/nccl/settings.hpp"
 
 namespace ringside {
@@ -39,11 +38,10 @@ std::shared_ptr<const NcclLibrary> NcclLibrary::load() {
     }
     why = ::dlerror();
   }
-  throw Error(
-      ErrorKind::environment,
-      fmt::format("the library of NCCL was not found ({}; looked for {}); install NCCL or PyTorch, or set "
-                  "RINGSIDE_NCCL_LIBRARY to the file",
-                  why, fmt::join(candidates, ", ")));
+  throw lacking(
+      "the library of NCCL was not found ({}; looked for {}); install NCCL or PyTorch, or set "
+      "RINGSIDE_NCCL_LIBRARY to the file",
+      why, fmt::join(candidates, ", "));
 }
 
 NcclLibrary::NcclLibrary(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
@@ -55,8 +53,8 @@ void NcclLibrary::find_functions() {
   const auto find = [this](const char* name, auto& function) {
     void* symbol = ::dlsym(handle_, name);
     if (symbol == nullptr) {
-      throw Error(ErrorKind::environment, fmt::format("{} is no NCCL of version {} or later: it has no {}",
-                                                      path_, nccl_version_text(kOldestNccl), name));
+      throw lacking("{} is no NCCL of version {} or later: it has no {}", path_,
+                    nccl_version_text(kOldestNccl), name);
     }
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
   };

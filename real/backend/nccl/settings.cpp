@@ -32,7 +32,7 @@ void add_wheels(const fs::path& prefix, std::vector<std::string>& candidates) {
       }
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   candidates.insert(candidates.end(), found.begin(), found.end());
 }
 
@@ -121,7 +121,7 @@ std::vector<std::string> nccl_library_candidates(const Lookup& lookup) {
   }
   std::vector<std::string> unique;
   for (std::string& candidate : candidates) {
-    if (std::find(unique.begin(), unique.end(), candidate) == unique.end()) {
+    if (std::ranges::find(unique, candidate) == unique.end()) {
       unique.push_back(std::move(candidate));
     }
   }
@@ -129,9 +129,7 @@ std::vector<std::string> nccl_library_candidates(const Lookup& lookup) {
 }
 
 std::optional<std::string> nccl_native_unsupported(const PointKey& key) {
-  const auto* const row = std::find_if(kNcclRows.begin(), kNcclRows.end(), [&](const NcclRow& known) {
-    return known.collective == key.collective;
-  });
+  const auto* const row = std::ranges::find(kNcclRows, key.collective, &NcclRow::collective);
   if (row == kNcclRows.end()) {
     return fmt::format("NCCL has a {} of its own only from version 2.28 on; use an algorithm of ringside",
                        name(key.collective));

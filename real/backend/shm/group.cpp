@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/execute/transport.hpp"
 #include "real/system/posix.hpp"
 
@@ -122,10 +122,8 @@ void ShmGroup::meet(const RankPlace& place) {
   const milliseconds patience = place.meeting_timeout.value_or(place.timeout);
   const Clock::time_point end = Clock::now() + patience;
   if (!place.rendezvous.starts_with("file://")) {
-    throw Error(
-        ErrorKind::bad_input,
-        fmt::format("rendezvous '{}' must be file:///directory: ranks of the shm backend are on one machine",
-                    place.rendezvous));
+    throw bad_input("rendezvous '{}' must be file:///directory: ranks of the shm backend are on one machine",
+                    place.rendezvous);
   }
   const auto folder = meeting_folder(folder_of_rendezvous(place.rendezvous) / (place.group + "-shm"));
   RankHeader& own = header(rank_);

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/units.hpp"
 #include "real/system/posix.hpp"
 #include "real/system/this_machine.hpp"
@@ -33,10 +32,8 @@ void require_file_size(std::int64_t bytes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       limit.rlim_cur < static_cast<rlim_t>(bytes)) {
-    throw Error(
-        ErrorKind::environment,
-        fmt::format("a rank needs {} of shared memory, but files may have at most {} here (ulimit -f)",
-                    format(Bytes{bytes}), format(Bytes{static_cast<std::int64_t>(limit.rlim_cur)})));
+    throw lacking("a rank needs {} of shared memory, but files may have at most {} here (ulimit -f)",
+                  format(Bytes{bytes}), format(Bytes{static_cast<std::int64_t>(limit.rlim_cur)}));
   }
 }
 
@@ -81,12 +78,11 @@ void Mapping::grow(std::int64_t bytes) {
 SharedMemory::SharedMemory(std::int64_t reserved)
     : file_(::memfd_create("ringside-rank", MFD_CLOEXEC)), file_size_(round_up(reserved, kHugePage)) {
   if (!file_.open()) {
-    throw Error(ErrorKind::environment, fmt::format("there is no shared memory here: {}", errno_text()));
+    throw lacking("there is no shared memory here: {}", errno_text());
   }
   require_file_size(file_size_);
   if (::ftruncate(file_.number(), file_size_) != 0) {
-    throw Error(ErrorKind::environment, fmt::format("there is no shared memory of {} here: {}",
-                                                    format(Bytes{file_size_}), errno_text()));
+    throw lacking("there is no shared memory of {} here: {}", format(Bytes{file_size_}), errno_text());
   }
   reserved_ = Mapping(file_.number(), 0, reserved);
   used_.emplace(0, file_size_);

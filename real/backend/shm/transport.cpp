@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/shm/parts.hpp"
 #include "real/execute/reduce.hpp"
 
@@ -262,7 +260,7 @@ bool ShmSend::fill(Announcement& announcement) {
   if (kind_ == MessageKind::buffered) {
     std::array<std::uint64_t, kBuffers>& in_buffer = transport_.with(target_).in_buffer;
     // The first one that is free, so that few buffers are used, which stay in the caches.
-    const auto buffer = std::find_if(in_buffer.begin(), in_buffer.end(), [&](std::uint64_t number) {
+    const auto buffer = std::ranges::find_if(in_buffer, [&](std::uint64_t number) {
       return number == 0 || transport_.is_taken(target_, number - 1);
     });
     if (buffer == in_buffer.end()) {
@@ -365,8 +363,8 @@ void ShmReceive::reduce_remote(std::uint64_t address) {
 }
 
 void ShmReceive::throw_sizes(std::uint64_t bytes) const {
-  throw Error(ErrorKind::bad_input, fmt::format("rank {} sends {} B to rank {}, which wants to receive {} B",
-                                                source_, bytes, transport_.rank(), reduction_.target.size()));
+  throw bad_input("rank {} sends {} B to rank {}, which wants to receive {} B", source_, bytes,
+                  transport_.rank(), reduction_.target.size());
 }
 
 bool ShmReceive::met() {

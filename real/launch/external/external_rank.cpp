@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/meeting.hpp"
@@ -74,13 +74,11 @@ class ExternalRanks final : public Ranks {
     const std::string rendezvous = options.rendezvous.value_or(
         !meet_by_themselves && tcp_store_place() ? std::string(kEnvironmentRendezvous) : "");
     if (rendezvous.empty() && !meet_by_themselves) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format(
-              "{} started this process as rank {} of {}; tell all of them where to meet, with "
-              "--rendezvous file:///a/directory/that/all/see or redis://host:port, or set MASTER_ADDR "
-              "and MASTER_PORT",
-              external.launcher, external.rank, external.num_ranks));
+      throw bad_input(
+          "{} started this process as rank {} of {}; tell all of them where to meet, with "
+          "--rendezvous file:///a/directory/that/all/see or redis://host:port, or set MASTER_ADDR "
+          "and MASTER_PORT",
+          external.launcher, external.rank, external.num_ranks);
     }
     // A lost peer is an error to report, not a reason to die.
     ::signal(SIGPIPE, SIG_IGN);
@@ -163,13 +161,10 @@ std::optional<ExternalRank> external_rank(bool only_rank) {
     const std::optional<int> rank = whole_number(launcher.rank);
     const std::optional<int> num_ranks = whole_number(launcher.num_ranks);
     if (!rank || !num_ranks || *rank < 0 || *rank >= *num_ranks) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format(
-              "the environment says {}={} and {}={}, which is no rank; unset them to let ringside start "
-              "its own ranks",
-              launcher.rank, std::getenv(launcher.rank), launcher.num_ranks,
-              std::getenv(launcher.num_ranks)));
+      throw bad_input(
+          "the environment says {}={} and {}={}, which is no rank; unset them to let ringside start "
+          "its own ranks",
+          launcher.rank, std::getenv(launcher.rank), launcher.num_ranks, std::getenv(launcher.num_ranks));
     }
     if (*num_ranks == 1 && !only_rank) {
       return std::nullopt;

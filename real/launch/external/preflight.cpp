@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 
 namespace ringside {
@@ -37,9 +37,8 @@ double speed_of(const std::filesystem::path& interface) {
 void require_same(std::span<const std::string> versions) {
   for (std::size_t rank = 1; rank < versions.size(); ++rank) {
     if (versions[rank] != versions[0]) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("rank 0 is {}, and rank {} is {}; install the same on all nodes", versions[0],
-                              rank, versions[rank]));
+      throw lacking("rank 0 is {}, and rank {} is {}; install the same on all nodes", versions[0], rank,
+                    versions[rank]);
     }
   }
 }
@@ -104,7 +103,7 @@ std::vector<std::string> preflight(Coordination& coordination, Backend backend,
   if (const std::string turns = socket_remark(hosts, sockets); !turns.empty()) {
     remarks.push_back(turns);
   }
-  if (std::all_of(hosts.begin(), hosts.end(), [&](const std::string& host) { return host == hosts[0]; })) {
+  if (std::ranges::all_of(hosts, [&](const std::string& host) { return host == hosts[0]; })) {
     return remarks;
   }
   coordination.barrier();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/failures.hpp"
 #include "common/units.hpp"
 
 namespace ringside {
@@ -79,10 +80,9 @@ DeviceMemory::DeviceMemory(std::int64_t bytes, int gpu) : size_(bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
     cudaMemGetInfo(&free, &total);
-    throw Error(ErrorKind::environment,
-                fmt::format("GPU {} has {} of {} free, but {} more are needed", gpu,
-                            format(Bytes{static_cast<std::int64_t>(free)}),
-                            format(Bytes{static_cast<std::int64_t>(total)}), format(Bytes{bytes})));
+    throw lacking("GPU {} has {} of {} free, but {} more are needed", gpu,
+                  format(Bytes{static_cast<std::int64_t>(free)}),
+                  format(Bytes{static_cast<std::int64_t>(total)}), format(Bytes{bytes}));
   }
   check_cuda(status, gpu, "taking memory");
   bytes_ = static_cast<std::byte*>(memory);

@@ -208,7 +208,7 @@ Extent extent_of(const KernelReduction& reduction) {
 
 inline Sources sources_of(const KernelReduction& reduction) {
   Sources sources = {};
-  std::copy(reduction.sources.begin(), reduction.sources.end(), sources.pointers);
+  std::ranges::copy(reduction.sources, sources.pointers);
   sources.count = reduction.num_sources;
   return sources;
 }
