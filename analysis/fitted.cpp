@@ -59,7 +59,7 @@ std::vector<FittedCurve> fitted_curves(std::span<const Point> points) {
   std::vector<FittedCurve> result;
   for (auto& [key, of_curve] : curves) {
     if (of_curve.size() >= kMinSizes) {
-      std::ranges::sort(of_curve, {}, [](const Point* point) { return point->key.bytes; });
+      std::ranges::stable_sort(of_curve, {}, [](const Point* point) { return point->key.bytes; });
       result.push_back(fitted(key, of_curve));
     }
   }

@@ -81,13 +81,6 @@ std::vector<study::LogCheck> check_pipe(study::LogChecker& checker, std::uint64_
   return checker.check_text(text, name);
 }
 
-void print_one(const study::LogCheck& check, const CheckFlags& flags, const CommonOptions& common) {
-  print_check(check, common);
-  if (!flags.no_charts) {
-    draw_check(check, common);
-  }
-}
-
 void require_gate(const CheckFlags& flags, const std::vector<study::LogCheck>& checks,
                   const CommonOptions& common) {
   if (flags.gate && !print_gate(*flags.gate, checks, common)) {
@@ -117,8 +110,15 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
   CommonOptions as = common;
   as.format = OutputFormat::json;
   Machine machine;
-  plots::HtmlReport report{.title = "check", .points = own, .records = said_by([&] { say(as); }).before};
-  if (checks.size() > 1) {
+  plots::HtmlReport report{.points = own, .winners = {"The check"}};
+  std::string name = "check";
+  if (checks.size() == 1) {
+    name = folder_of(checks.front());
+    machine = checks.front().machine;
+    report.sentences = {verdict_line(checks.front())};
+    report.points = checks.front().check.points;
+    report.next = check_next(checks.front());
+  } else if (!checks.empty()) {
     const auto is_slow = [](const study::LogCheck& one) { return one.check.alarmed(); };
     report.sentences = {
         fmt::format("{} of {} slow", std::ranges::count_if(checks, is_slow), count_of(checks.size(), "log"))};
@@ -126,16 +126,10 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
       report.next = check_next(*slow);
       report.next.front() = fmt::format("{}: {}", slow->log, report.next.front());
     }
-  } else if (checks.empty()) {
-    report.next = {"Published machines to compare with take NCCL. See what is missing here:",
-                   "  ringside doctor"};
-  } else {
-    report.title = folder_of(checks.front());
-    machine = checks.front().machine;
-    report.sentences = {verdict_line(checks.front())};
-    report.points = checks.front().check.points;
-    report.next = check_next(checks.front());
   }
+  report.tables = {{"All times", comparison_table(report.points, ComparisonLayout::page)}};
+  report.records = to_line(study::plain_header(common, {.name = name, .file = name})) + '\n' +
+                   to_lines(report.points) + said_by([&] { say(as); }).before;
   as.format = OutputFormat::table;
   const Transcript said = said_by([&] {
     say(as);
@@ -143,7 +137,7 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
       print_gate(*flags.gate, checks, as);
     }
   });
-  write_report(std::move(report), machine, said, common);
+  write_report(std::move(report), machine, said, "Beside its baseline", common);
 }
 
 /// Runs what can be run here.
@@ -207,7 +201,10 @@ void check_logs(CheckFlags& flags, const CommonOptions& common) {
     }
   } else {
     for (const study::LogCheck& one : checks) {
-      print_one(one, flags, common);
+      print_check(one, common);
+      if (!flags.no_charts) {
+        draw_check(one, common);
+      }
     }
   }
   report_checks(flags, checks, {}, common, [&](const CommonOptions& as) {

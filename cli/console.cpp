@@ -48,11 +48,6 @@ std::size_t width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-bool acts_on_terminal(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F;
-}
-
 /// Cut to so many columns, with an ellipsis where something is missing.
 std::string fitted(std::string_view text, std::size_t columns) {
   if (width(text) <= columns) {
@@ -245,25 +240,6 @@ void print_raw(std::string_view text) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view as_given) {
-  const std::string text = with_directions_spelt(valid_utf8(std::string(as_given)));
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    // U+0080 to U+009F are the same orders in eight bits.
-    const bool eight_bit_order =
-        byte == 0xC2 && at + 1 < text.size() && (static_cast<unsigned char>(text[at + 1]) & 0xE0U) == 0x80;
-    if (acts_on_terminal(text[at])) {
-      result += fmt::format("\\u00{:02x}", byte);
-    } else if (eight_bit_order) {
-      result += fmt::format("\\u00{:02x}", static_cast<unsigned char>(text[++at]));
-    } else {
-      result += text[at];
-    }
-  }
-  return result;
-}
 
 bool fits_terminal(const TextTable& shown) {
   const auto width_here = terminal_width(STDOUT_FILENO);

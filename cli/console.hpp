@@ -18,10 +18,6 @@
 /// What the commands share in talking to people. Only cli/ prints.
 namespace ringside::cli {
 
-/// The text with control and direction characters as JSON spells them (`\u001b`), and U+FFFD for what is no
-/// UTF-8: texts of other programs reach the terminal. Lines of JSON stay JSON.
-std::string printable(std::string_view text);
-
 /// What stands in a table where there is no value.
 inline constexpr std::string_view kAbsent = "–";
 

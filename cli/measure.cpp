@@ -59,7 +59,7 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
     draw_points(written.study, std::nullopt, common, progress);
   }
   if (flags.report) {
-    write_report(written, common);
+    write_report(flags.scenario, common, flags.request.fitted);
   }
 }
 
@@ -81,7 +81,6 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
   std::optional<LivePage> live;
   if (flags.live) {
     live.emplace(request.scenario.name);
-    print_error(fmt::format("Live, on this machine until the run ends: {}", live->address()));
   }
   const std::optional<study::PointStudy> study =
       study::compare(request, common, live ? live->observer(progress.observer()) : progress.observer());
@@ -95,7 +94,7 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }
   if (flags.report) {
-    write_report(*study, common);
+    write_report(study->file, common, request.fitted);
   }
   study::throw_if_failed(study->points);
 }
@@ -138,6 +137,15 @@ void add_measure(CLI::App& app, CommonOptions& common) {
   add_flags(*command, *flags);
   command->footer("measure configs/scenarios/quickstart.yaml");
   command->callback([flags, command, &common] { run(*command, *flags, common); });
+}
+
+void add_report(CLI::App& app, CommonOptions& common) {
+  auto* command = app.add_subcommand("report", "Results of a run as one page to send: report.html");
+  auto file = std::make_shared<std::string>();
+  command->add_option("RESULTS", *file, "results.jsonl or predictions.jsonl of a run, or a report.html")
+      ->required();
+  command->footer("report out/quickstart/results.jsonl");
+  command->callback([file, &common] { write_report(*file, common); });
 }
 
 void add_compare(CLI::App& app, CommonOptions& common) {

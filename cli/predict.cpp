@@ -114,8 +114,8 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
   if (flags.charts && !study.unwritable) {
     draw_points(study, study::speedup_grid(study), common, progress);
   }
-  if (flags.report) {
-    write_report(study, common);
+  if (flags.report && !study.unwritable) {
+    write_report(study.file, common);
   }
   if (common.format == OutputFormat::table) {
     print_native(study.native, flags.explain);

@@ -104,6 +104,25 @@ std::string with_directions_spelt(std::string text) {
   return text;
 }
 
+std::string printable(std::string_view as_given) {
+  const std::string text = with_directions_spelt(valid_utf8(std::string(as_given)));
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    // U+0080 to U+009F are the same orders in eight bits.
+    const bool eight_bit_order =
+        byte == 0xC2 && at + 1 < text.size() && (static_cast<unsigned char>(text[at + 1]) & 0xE0U) == 0x80;
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
+      result += fmt::format("\\u00{:02x}", byte);
+    } else if (eight_bit_order) {
+      result += fmt::format("\\u00{:02x}", static_cast<unsigned char>(text[++at]));
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
+}
+
 std::string_view trimmed(std::string_view text, std::string_view blanks) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   return text.substr(0, text.find_last_not_of(blanks) + 1);

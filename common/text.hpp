@@ -80,4 +80,8 @@ std::string valid_utf8(std::string text);
 /// nobody sees what a line that holds them says. Lines of JSON keep their values.
 std::string with_directions_spelt(std::string text);
 
+/// The same with control characters (`\u001b`), and U+FFFD for what is no UTF-8: texts of other programs
+/// reach terminals and pages. Lines of JSON stay JSON.
+std::string printable(std::string_view text);
+
 }  // namespace ringside

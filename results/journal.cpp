@@ -256,13 +256,7 @@ Journal Journal::create(const std::filesystem::path& file, const RunHeader& head
 
 void Journal::append(const Record& record) { write(to_line(record) + '\n'); }
 
-void Journal::append(std::span<const Point> points) {
-  std::string lines;
-  for (const Point& point : points) {
-    lines += to_line(point) + '\n';
-  }
-  write(lines);
-}
+void Journal::append(std::span<const Point> points) { write(to_lines(points)); }
 
 void Journal::truncate(std::size_t size) {
   // Devices have no length to set.

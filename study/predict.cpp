@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/failures.hpp"
+#include "common/text.hpp"
 #include "results/codec/reader.hpp"
 #include "results/journal.hpp"
 #include "study/calibrate.hpp"
@@ -20,14 +21,8 @@ void write_predictions(PointStudy& study, const Invocation& invocation, const Ob
   if (const auto kept = keep_of_others(study.file, header)) {
     observer.note(fmt::format("Earlier predictions, of something else, are kept in {}.", kept->string()));
   }
-  std::string text = to_line(header) + '\n';
-  for (const Point& point : study.points) {
-    text += to_line(point) + '\n';
-  }
-  for (const Record& record : study.conclusions.records) {
-    text += to_line(record) + '\n';
-  }
-  write_file(study.file, text);
+  write_file(study.file,
+             to_line(header) + '\n' + to_lines(study.points) + to_lines(study.conclusions.records));
 }
 
 }  // namespace
@@ -35,26 +30,22 @@ void write_predictions(PointStudy& study, const Invocation& invocation, const Ob
 PreparedPrediction prepare(const PredictRequest& request, const Invocation& invocation,
                            const Observer& observer) {
   const Scenario& scenario = request.scenario;
-  std::filesystem::path directory;
-  std::optional<Error> unwritable;
+  PreparedPrediction prepared{.scenario = scenario,
+                              .options = {.fidelity = request.fidelity,
+                                          .backend = scenario.backend,
+                                          .native_model = request.native.model,
+                                          .force = request.force}};
   try {
-    directory = output_directory(invocation, scenario.name);
+    prepared.directory = output_directory(invocation, scenario.name);
   } catch (const Error& error) {
     if (!scenario.machine) {
       throw;  // Calibrating writes a machine file.
     }
-    unwritable = error;
+    prepared.unwritable = error;
   }
-  Machine machine = with_known(machine_of(scenario, request.launch, directory, observer), request.native);
-  const PredictOptions options = {.fidelity = request.fidelity,
-                                  .backend = scenario.backend,
-                                  .native_model = request.native.model,
-                                  .force = request.force};
-  return {.scenario = scenario,
-          .directory = directory,
-          .unwritable = unwritable,
-          .machine = std::move(machine),
-          .options = options};
+  prepared.machine =
+      with_known(machine_of(scenario, request.launch, prepared.directory, observer), request.native);
+  return prepared;
 }
 
 PointStudy predict(const PredictRequest& request, const Invocation& invocation, const Observer& observer) {
@@ -76,28 +67,27 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
 
 bool holds_results(const std::filesystem::path& file) {
   std::error_code none;
-  if (!std::filesystem::is_regular_file(file, none)) {
-    return false;  // A pipe gives its bytes once.
+  std::string first;
+  if (std::filesystem::is_regular_file(file, none)) {  // A pipe gives its bytes once.
+    std::ifstream stream(file);
+    std::getline(stream, first);
   }
-  std::string start(kPageStart.size(), '\0');
-  std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
-  return start == kPageStart || start.starts_with(R"({"record")");
+  return first.starts_with(R"({"record")") || kPageStart.starts_with(first + '\n');
 }
 
 WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
-  WrittenStudy written;
   const std::string text = read_text(file);
-  if (text.find(R"(,"sweep":{)") != std::string::npos) {
+  if (contains(text, R"(,"sweep":{)")) {
     throw bad_input("{}: is a sweep; a report shows one machine", file.string());
   }
   Results results = parse_results(text, file.string());
   if (results.points.empty()) {
     throw bad_input("{}: holds no point, nothing to report", file.string());
   }
-  written.records = records_in(text);
-  written.header = std::move(results.header);
-  written.notes = std::move(results.notes);
-
+  WrittenStudy written{.header = std::move(results.header),
+                       .study = {},
+                       .records = std::string(records_in(text, file.string())),
+                       .notes = std::move(results.notes)};
   PointStudy& study = written.study;
   study.scenario.name = written.header.scenario.name;
   if (const std::optional<MachineRecord>& machine = written.header.machine) {
@@ -108,38 +98,8 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
   draw_conclusions(study, fitted);
   study.native = native_findings(study.points, study.machine);
   // A run ends with its verdicts.
-  written.ended = !study.conclusions.pair || text.find(R"({"record":"verdict")") != std::string::npos;
+  written.ended = !study.conclusions.pair || contains(text, R"({"record":"verdict")");
   return written;
-}
-
-std::string records_for_page(const WrittenStudy& written, std::size_t most, std::vector<std::string>& notes) {
-  if (written.records.size() <= most) {
-    return written.records;
-  }
-  constexpr std::size_t kSamples = 25;
-  // Whole points: a repetition that is a line of its own needs all samples of the lines before it.
-  std::string text = to_line(Record(written.header)) + '\n';
-  std::size_t all = 0;
-  std::size_t kept = 0;
-  for (Point point : written.study.points) {
-    if (point.measured) {
-      const std::vector<double> samples = std::exchange(point.measured->samples, {});
-      for (std::size_t i = 0; i < samples.size(); i += 1 + (samples.size() - 1) / kSamples) {
-        point.measured->samples.push_back(samples[i]);
-      }
-      all += samples.size();
-      kept += point.measured->samples.size();
-    }
-    text += to_line(point) + '\n';
-  }
-  for (const Record& record : written.study.conclusions.records) {
-    text += to_line(record) + '\n';
-  }
-  notes.push_back(
-      fmt::format("The records in this page hold {} of {} samples, evenly picked; medians and "
-                  "intervals are of all of them.",
-                  kept, all));
-  return text;
 }
 
 }  // namespace ringside::study

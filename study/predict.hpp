@@ -32,7 +32,7 @@ PointStudy predict(const PredictRequest& request, const Invocation& invocation, 
 /// Scenario, machine and options of a request, which predict() and sweep() both begin with.
 struct PreparedPrediction {
   Scenario scenario;
-  std::filesystem::path directory;       ///< For results.
+  std::filesystem::path directory = {};  ///< For results.
   std::optional<Error> unwritable = {};  ///< Why they cannot be written there.
   Machine machine = {};
   PredictOptions options = {};
@@ -55,9 +55,5 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted = false);
 
 /// Whether a file begins as those do: with a record, or as a page of ours.
 bool holds_results(const std::filesystem::path& file);
-
-/// The records of a page that people forward: as they are, or where they are longer than `most` bytes with a
-/// part of each point's samples; `notes` then has a sentence more.
-std::string records_for_page(const WrittenStudy& written, std::size_t most, std::vector<std::string>& notes);
 
 }  // namespace ringside::study

@@ -125,28 +125,8 @@ auto max_element(Range&& range, Less less = {}, Projection projection = {}) {
 }
 
 template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
-auto min(Range&& range, Less less = {}, Projection projection = {}) {
-  return *ranges::min_element(range, less, projection);
-}
-
-template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
-auto max(Range&& range, Less less = {}, Projection projection = {}) {
-  return *ranges::max_element(range, less, projection);
-}
-
-template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
-auto minmax(Range&& range, Less less = {}, Projection projection = {}) {
-  return std::pair(ranges::min(range, less, projection), ranges::max(range, less, projection));
-}
-
-template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
 void stable_sort(Range&& range, Less less = {}, Projection projection = {}) {
   std::stable_sort(std::begin(range), std::end(range), projected(less, projection));
-}
-
-template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
-void sort(Range&& range, Less less = {}, Projection projection = {}) {
-  ranges::stable_sort(range, less, projection);
 }
 
 }  // namespace std::ranges

@@ -69,7 +69,7 @@ std::optional<BandVerdict> band_verdict(const std::vector<Point>& points, SizeBa
                       .ratio = summarize(ratios).median,
                       .share_as_slow = share_above(middle)};
   // The larger one of two sizes on both sides of the median is what people quote.
-  const Point& shown = *std::ranges::min(of_band, {}, [&](const Point* point) {
+  const Point& shown = **std::ranges::min_element(of_band, {}, [&](const Point* point) {
     return std::pair(std::round(1e6 * std::abs(deviations_off(*point) - middle)), -point->key.bytes.value);
   });
   verdict.bytes = shown.key.bytes;

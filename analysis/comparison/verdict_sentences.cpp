@@ -422,6 +422,10 @@ std::vector<std::string> verdict_sentences(std::span<const Point> points) {
   }
 
   name_first(sentences, wrong_winners(all_cells, pair, deciding), "predicted winners were wrong");
+  if (std::any_of(points.begin(), points.end(),
+                  [](const Point& point) { return point.measured && point.measured->shared_gpu; })) {
+    sentences.emplace_back("ranks shared GPUs: no time says anything about links");
+  }
   name_first(sentences, failures(points), "points have no time");
   say(accuracy_sentence(points));
   if (pair && !deciding.empty()) {

@@ -77,8 +77,8 @@ std::string why_too_late_or_dear(const Ranked& ranked) {
   const bool spread = plan.shards();
   const auto least_by = [&](auto value) {
     const auto places = spread ? ranked.order : order_of_offers(ranked);
-    return std::ranges::min(places, {},
-                            [&](std::size_t index) { return value(ranked.candidates[index].step); });
+    return *std::ranges::min_element(places, {},
+                                     [&](std::size_t index) { return value(ranked.candidates[index].step); });
   };
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   const auto seconds = [](const PlannedStep& step) { return step.usable() ? run_seconds(step) : kUnknown; };

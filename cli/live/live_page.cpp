@@ -12,15 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/console.hpp"
 #include "common/error.hpp"
 #include "plots/html/page.hpp"
-#include "real/system/posix.hpp"
 
 namespace ringside::cli {
 namespace {
 
 /// The socket is its standard input; Ctrl-C is not for it, since the page still shows the last results.
-pid_t start(const std::string& program, int socket) {
+pid_t start(const std::string& program, const std::string& title, int socket) {
   const pid_t process = ::fork();
   if (process == 0) {
     const int nowhere = ::open("/dev/null", O_WRONLY);
@@ -28,7 +28,7 @@ pid_t start(const std::string& program, int socket) {
     ::dup2(socket, STDIN_FILENO);
     ::dup2(nowhere, STDOUT_FILENO);
     ::dup2(nowhere, STDERR_FILENO);
-    ::execl(program.c_str(), program.c_str(), nullptr);
+    ::execl(program.c_str(), program.c_str(), title.c_str(), nullptr);
     ::_exit(1);
   }
   return process;
@@ -46,24 +46,20 @@ LivePage::LivePage(const std::string& title) {
   std::error_code none;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "ringside-live";
   plots::require_charts();
-  if (!std::filesystem::exists(program, none)) {
-    throw Error(ErrorKind::environment,
-                fmt::format("a live page needs {}, which is built where cpp-httplib is; install it (Debian: "
-                            "libcpp-httplib-dev), configure and build again",
-                            program.string()));
-  }
   std::array<int, 2> ends{};
   std::array<char, 100> address{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0) {
     to_server_ = FileDescriptor(ends[0]);
     const FileDescriptor theirs(ends[1]);
-    server_ = start(program, theirs.number());
+    server_ = start(program, title, theirs.number());
   }
-  tell(to_server_.number(), {{"title", title}});
   if (server_ < 0 || ::read(to_server_.number(), address.data(), address.size() - 1) <= 0) {
-    throw Error(ErrorKind::environment, fmt::format("{} does not start: {}", program.string(), errno_text()));
+    throw Error(ErrorKind::environment,
+                fmt::format("{} does not start; it is built where cpp-httplib is: install it (Debian: "
+                            "libcpp-httplib-dev), configure and build again",
+                            program.string()));
   }
-  address_ = address.data();
+  print_error(fmt::format("Live, on this machine until the run ends: {}", address.data()));
 }
 
 LivePage::~LivePage() {

@@ -12,21 +12,19 @@ namespace ringside::cli {
 /// The page of a run that goes on, served to browsers of this machine by a program of its own.
 class LivePage {
  public:
-  /// Throws Error{environment}, with what to install.
+  /// Says where it is. Throws Error{environment}, with what to install.
   explicit LivePage(const std::string& title);
   /// Tells the page that the run is over; an open page has some seconds to load the last results.
   ~LivePage();
   LivePage(const LivePage&) = delete;
   LivePage& operator=(const LivePage&) = delete;
 
-  const std::string& address() const { return address_; }
   /// Tells the page, too, what a study tells `shown`.
   study::Observer observer(const study::Observer& shown) const;
 
  private:
   FileDescriptor to_server_;
   pid_t server_ = -1;
-  std::string address_;
 };
 
 }  // namespace ringside::cli

@@ -1,5 +1,5 @@
-// ringside-live, which `measure --live` starts (cli/live/live_page.cpp): serves the page of that run to this
-// machine. Standard input is a socket to the run: JSON comes, first the title; the page's address goes back.
+// ringside-live TITLE, which `measure --live` starts (cli/live/live_page.cpp): serves the page of that run to
+// this machine. Standard input is a socket to the run: the page's address goes there, JSON comes back.
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -36,15 +36,15 @@ class Run {
     }
     return size > 0;
   }
-  std::string told(const char* what) {
+  std::string journal() {
     const std::lock_guard lock(mutex_);
-    return told_.value(what, "");
+    return told_["journal"];
   }
   /// For the page's script; `size` tells it when the journal has grown.
   std::string state() {
     const std::lock_guard lock(mutex_);
     std::error_code none;
-    const auto size = std::filesystem::file_size(told_.value("journal", ""), none);
+    const auto size = std::filesystem::file_size(told_["journal"].get<std::string>(), none);
     told_["size"] = none ? 0 : size;
     // A browser on a busy machine looks that seldom.
     waits_until_ = told_["ended"].get<bool>() ? Clock::time_point{} : Clock::now() + std::chrono::seconds(20);
@@ -59,14 +59,15 @@ class Run {
  private:
   using Clock = std::chrono::steady_clock;
   std::mutex mutex_;
-  ordered_json told_ = {{"stage", "The run begins."}, {"fraction", 0}, {"doing", ""}, {"ended", false}};
+  ordered_json told_ = {
+      {"stage", "The run begins."}, {"fraction", 0}, {"doing", ""}, {"journal", ""}, {"ended", false}};
   Clock::time_point waits_until_;
 };
 
-std::string page_of(Run& run) {
-  plots::HtmlReport report{.title = run.told("title")};
+std::string page_of(const std::string& title, const std::string& journal) {
+  plots::HtmlReport report{.title = title};
   try {
-    report = report_of(study::read_study(run.told("journal")));
+    report = report_of(study::read_study(journal));
   } catch (const Error&) {
     // There is no journal yet, or no point in it.
   }
@@ -75,10 +76,10 @@ std::string page_of(Run& run) {
   return plots::report_html(report);
 }
 
-void serve() {
+void serve(const std::string& title) {
   Run run;
-  run.read();
   const Secret token = make_secret();
+  // Other paths have no page: who lacks the token is answered 404.
   const std::string start = "/" + std::string(token.begin(), token.end()) + "/";
   const pid_t parent = ::getppid();
   httplib::Server server;
@@ -88,16 +89,8 @@ void serve() {
                               {"Referrer-Policy", "no-referrer"},
                               {"X-Content-Type-Options", "nosniff"},
                               {"X-Frame-Options", "DENY"}});
-  server.set_pre_routing_handler([&](const httplib::Request& asked, httplib::Response& answer) {
-    if (asked.path.starts_with(start)) {
-      return httplib::Server::HandlerResponse::Unhandled;
-    }
-    answer.status = 403;
-    answer.set_content("The address lacks the token that ringside printed.\n", "text/plain");
-    return httplib::Server::HandlerResponse::Handled;
-  });
   server.Get(start, [&](const httplib::Request&, httplib::Response& answer) {
-    answer.set_content(page_of(run), "text/html; charset=utf-8");
+    answer.set_content(page_of(title, run.journal()), "text/html; charset=utf-8");
   });
   server.Get(start + "state", [&](const httplib::Request&, httplib::Response& answer) {
     answer.set_content(run.state(), "application/json");
@@ -127,9 +120,9 @@ void serve() {
 }  // namespace
 }  // namespace ringside::cli
 
-int main() {
+int main(int count, char** arguments) {
   // Ranks come first. Where that is refused, they share.
   [[maybe_unused]] const int niceness = ::nice(10);
-  ringside::cli::serve();
+  ringside::cli::serve(count > 1 ? arguments[1] : "");
   return 0;
 }

@@ -15,18 +15,15 @@ void add_report_flag(CLI::App& command, bool& report);
 /// The page of a study that was written down.
 plots::HtmlReport report_of(const study::WrittenStudy& written);
 
-/// The same as report.html beside its results or where --output says; says where.
-void write_report(const study::WrittenStudy& written, const CommonOptions& common);
-
-/// The report of a study that has just ended, beside its results; says why, where there is none.
-void write_report(const study::PointStudy& study, const CommonOptions& common);
+/// That of results.jsonl, predictions.jsonl or report.html, beside it or where --output says; says where.
+void write_report(const std::filesystem::path& results, const CommonOptions& common, bool fitted = false);
 
 /// What was said of a plan; its verdict stands first.
 void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common);
 
-/// What was said of checks, in a folder called as the report, whose records are here of all but its points;
-/// `machine` has no name where there are several.
+/// What was said, added to a report that has its records. The first table stands above the charts, others,
+/// which are called `others`, below; `machine` has no name where there are several.
 void write_report(plots::HtmlReport report, const Machine& machine, const Transcript& said,
-                  const CommonOptions& common);
+                  std::string_view others, const CommonOptions& common);
 
 }  // namespace ringside::cli

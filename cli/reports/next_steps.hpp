@@ -9,9 +9,8 @@
 namespace ringside::cli {
 
 /// What to try next, from what was found: a sentence a line, and indented below it the command to type, where
-/// there is one. The most urgent first, four at most. `header` says what was typed, about which file, and on
-/// how many cores; `ended`: whether the run got to its end. `general`: where only predictions were found and
-/// none of this applies, how to measure; who typed the command knows it.
+/// there is one. `header` says what was typed; `ended`: whether the run got to its end. `general`: where only
+/// predictions were found and none of this applies, how to measure; who typed the command knows it.
 std::vector<std::string> next_steps(const study::PointStudy& study, const RunHeader& header, bool ended,
                                     bool general = false);
 

@@ -88,10 +88,7 @@ std::vector<Column<ComparisonRow>> columns_of(const std::vector<Point>& points, 
 
 TextTable comparison_table(const std::vector<Point>& points, ComparisonLayout layout) {
   const std::vector<Column<ComparisonRow>> columns = columns_of(points, layout);
-  TextTable result;
-  for (const Column<ComparisonRow>& column : columns) {
-    result.header.push_back(column.header);
-  }
+  TextTable result = table_of(columns, std::vector<ComparisonRow>{});
   const std::vector<ComparisonRow> rows = comparison(points);
   const bool groups = layout != ComparisonLayout::page &&
                       !std::ranges::all_of(rows, [](const ComparisonRow& row) { return row.first_of_group; });

@@ -63,18 +63,18 @@ Json panel_of(const HtmlCurves& chart) {
     const std::string& size = sizes.emplace(at.x, chart.x_text(at.x)).first->second;
     return Json::array({at.x, at.y, at.y, at.y, size, percent(at.y)});
   };
-  for (std::size_t i = 0; i < chart.curves.size(); ++i) {
-    const Curve& curve = chart.curves[i];
+  for (std::size_t i = 0; const Curve& curve : chart.curves) {
     // Without the cross, which is native's.
-    Json series = series_of(curve.label, cycle_color(i), static_cast<Dash>(i % kDashLengths.size()),
-                            static_cast<Shape>(i % (kPointStyles.size() - 1)));
+    Json& series =
+        all.emplace_back(series_of(curve.label, cycle_color(i), static_cast<Dash>(i % kDashLengths.size()),
+                                   static_cast<Shape>(i % (kPointStyles.size() - 1))));
+    ++i;
     for (const XY& at : curve.points) {
       series["predicted"].push_back(point(at));
     }
     if (curve.mark) {
       series["measured"].push_back(point(*curve.mark));
     }
-    all.push_back(std::move(series));
   }
   return {{"title", chart.title}, {"x", chart.x},   {"y", chart.y},
           {"fills", false},       {"sizes", sizes}, {"series", all}};

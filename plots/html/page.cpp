@@ -30,7 +30,7 @@ std::string paragraph(std::string_view text, std::string_view look = "note") {
   return text.empty() ? "" : fmt::format("<p class=\"{}\">{}</p>\n", look, escaped(text));
 }
 
-std::string table_html(const HtmlTable& shown, std::size_t number) {
+std::string table_html(const HtmlTable& shown, int number) {
   const auto& [header, all_rows] = shown.table;
   std::string head;
   for (const std::string_view column : header) {
@@ -60,16 +60,7 @@ std::string sentences_html(const HtmlReport& report) {
   for (const std::string& sentence : report.sentences) {
     html += paragraph(sentence, html.empty() ? "verdict" : "sentence");
   }
-  for (const std::string& note : report.notes) {
-    html += paragraph(note);
-  }
-  return html;
-}
-
-std::string next_html(const std::vector<std::string>& lines) {
-  return lines.empty()
-             ? ""
-             : fmt::format(fmt::runtime(kNext), paragraph(fmt::format("{}", fmt::join(lines, "\n")), "next"));
+  return html + paragraph(fmt::format("{}", fmt::join(report.notes, "\n")));
 }
 
 std::string pairs_html(const std::vector<HtmlFact>& pairs, std::string_view form) {
@@ -86,15 +77,9 @@ std::string escaped(std::string_view text) {
   static const std::map<char, std::string_view> kEntities = {
       {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string html;
-  for (const char c : with_directions_spelt(valid_utf8(std::string(text)))) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (const auto entity = kEntities.find(c); entity != kEntities.end()) {
-      html += entity->second;
-    } else if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F) {
-      html += fmt::format("\\u{:04x}", byte);
-    } else {
-      html += c;
-    }
+  for (const char c : printable(text)) {
+    const auto entity = kEntities.find(c);
+    entity == kEntities.end() ? html += c : html += entity->second;
   }
   return html;
 }
@@ -110,8 +95,9 @@ void require_charts() {
 std::string report_html(const HtmlReport& report) {
   require_charts();
   std::string tables;
-  for (std::size_t i = 0; i < report.tables.size(); ++i) {
-    tables += table_html(report.tables[i], i + 1);
+  int number = 0;
+  for (const HtmlTable& shown : report.tables) {
+    tables += shown.table.rows.empty() ? "" : table_html(shown, ++number);
   }
   return std::string(kPageStart) +
          fmt::format(
@@ -119,7 +105,9 @@ std::string report_html(const HtmlReport& report) {
              fmt::arg("title", escaped(report.title)), fmt::arg("subtitle", escaped(report.subtitle)),
              fmt::arg("running", report.live ? kRunning : ""), fmt::arg("sentences", sentences_html(report)),
              fmt::arg("winners", report.winners.table.rows.empty() ? "" : table_html(report.winners, 0)),
-             fmt::arg("next", next_html(report.next)),
+             fmt::arg(
+                 "next",
+                 pairs_html({{"What to try next", fmt::format("{}", fmt::join(report.next, "\n"))}}, kNext)),
              fmt::arg("charts_title",
                       report.points.empty() ? "What would change it" : "Time over message size"),
              fmt::arg("tables", tables),

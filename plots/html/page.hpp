@@ -11,6 +11,7 @@
 
 namespace ringside::plots {
 
+/// Without rows it is omitted.
 struct HtmlTable {
   std::string title = {};
   TextTable table = {};      ///< The first 4000 rows are shown, and how many there are.
@@ -38,7 +39,7 @@ struct HtmlReport {
   std::vector<std::string> next = {};       ///< What to try next; an indented line is a command.
   std::vector<Point> points = {};
   std::vector<HtmlCurves> curves = {};  ///< Charts of what has no points.
-  HtmlTable winners = {};               ///< Above the charts; without rows there is none.
+  HtmlTable winners = {};               ///< Above the charts.
   std::vector<HtmlTable> tables = {};   ///< Below them; the first has the numbers of the charts.
   std::vector<HtmlFact> facts = {};     ///< How the numbers were made.
   std::vector<HtmlFact> files = {};     ///< The same, as texts of many lines.

@@ -2,27 +2,23 @@
 
 #include <array>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sha256.h>
 
 #include "common/error.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
 
 constexpr std::string_view kStart = "<script type=\"application/jsonl\" id=\"records\" data-sha256=\"";
-constexpr std::string_view kAfterDigest = "\">\n";
 constexpr std::string_view kEnd = "</script>\n";
-constexpr std::size_t kDigest = 64;
 
 }  // namespace
 
 std::string json_for_page(std::string_view json) {
-  std::string text;
-  text.reserve(json.size());
-  for (const char c : json) {
-    c == '<' ? text += "\\u003c" : text += c;
-  }
-  return text;
+  return fmt::format("{}", fmt::join(split(json, '<'), "\\u003c"));
 }
 
 std::string sha256(std::string_view bytes) {
@@ -33,22 +29,24 @@ std::string sha256(std::string_view bytes) {
 
 std::string records_element(std::string_view records) {
   const std::string text = json_for_page(records);
-  return std::string(kStart) + sha256(text) + std::string(kAfterDigest) + text + std::string(kEnd);
+  return fmt::format("{}{}\">\n{}{}", kStart, sha256(text), text, kEnd);
 }
 
-std::string_view records_in(std::string_view text) {
+std::string_view records_in(std::string_view text, std::string_view name) {
   if (!text.starts_with(kPageStart)) {
     return text;
   }
   const std::size_t start = text.find(kStart);
+  const std::size_t first = text.find('\n', start) + 1;
   const std::size_t end = text.find(kEnd, start);
-  const std::size_t before = kStart.size() + kDigest + kAfterDigest.size();
-  if (end == std::string_view::npos || end < start + before) {
-    throw Error(ErrorKind::bad_input, "is a report without its records: it was cut or edited");
+  if (end == std::string_view::npos || end < first) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: is a report without its records: it was cut or edited", name));
   }
-  const std::string_view records = text.substr(start + before, end - start - before);
-  if (sha256(records) != text.substr(start + kStart.size(), kDigest)) {
-    throw Error(ErrorKind::bad_input, "is a report whose records were changed: their SHA-256 is another");
+  const std::string_view records = text.substr(first, end - first);
+  if (text.substr(start, end + kEnd.size() - start) != records_element(records)) {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: is a report whose records were changed: their SHA-256 is another", name));
   }
   return records;
 }

@@ -20,8 +20,8 @@ std::string sha256(std::string_view bytes);
 /// The element that holds JSON Lines, with their SHA-256 as they stand in it.
 std::string records_element(std::string_view records);
 
-/// The records of a page of ours; any other text as it is. Throws Error{bad_input} that says what is wrong,
-/// not with which file, for a page that was cut, or whose records were changed.
-std::string_view records_in(std::string_view text);
+/// The records of a page of ours; any other text as it is. Throws Error{bad_input}, in which it has this
+/// name, for a page that was cut, or whose records were changed.
+std::string_view records_in(std::string_view text, std::string_view name);
 
 }  // namespace ringside

@@ -56,12 +56,7 @@ class PointMerger {
 }  // namespace
 
 Results parse_results(std::string_view file, std::string_view name) {
-  std::string_view text;
-  try {
-    text = records_in(file);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
-  }
+  const std::string_view text = records_in(file, name);
   Results results;
   PointMerger merger(results.points);
   std::size_t line_number = 0;

@@ -159,6 +159,15 @@ using Record = std::variant<RunHeader, Point, RepetitionRecord, Verdict, Crossov
 std::string to_line(const Record& record);
 std::string to_line(const Point& point);
 
+/// A line of each, with its line break.
+std::string to_lines(const auto& records) {
+  std::string lines;
+  for (const auto& record : records) {
+    lines += to_line(record) + '\n';
+  }
+  return lines;
+}
+
 /// The record that a line holds; none for a kind that this version does not know. Unknown fields are skipped
 /// and null is absent. Throws Error{bad_input} that names the field and what it should hold, not the file.
 std::optional<Record> parse_record(std::string_view line);

@@ -121,9 +121,9 @@ GpuModel summary_of(const Sheets& sheets, std::string name) {
   gpu.name = std::move(name);
   gpu.vendor = agreed(sheets, &GpuSheet::vendor);
   gpu.architecture = agreed(sheets, &GpuSheet::architecture);
-  const auto [slowest, fastest] = std::ranges::minmax(sheets, {}, &GpuSheet::memory_bandwidth);
-  const double low = slowest->memory_bandwidth.value;
-  const double high = fastest->memory_bandwidth.value;
+  constexpr auto bandwidth_of = &GpuSheet::memory_bandwidth;
+  const double low = (*std::ranges::min_element(sheets, {}, bandwidth_of))->memory_bandwidth.value;
+  const double high = (*std::ranges::max_element(sheets, {}, bandwidth_of))->memory_bandwidth.value;
   gpu.memory_bandwidth = {.low = low, .typical = std::sqrt(low * high), .high = high};
   gpu.pcie_generation = agreed(sheets, &GpuSheet::pcie_generation);
   gpu.nvlink_generation = agreed(sheets, &GpuSheet::nvlink_generation);

@@ -230,6 +230,13 @@ TEST(Sentences, FailuresAreNamedWithTheirReason) {
                           "ring cannot be measured here at 1 MiB on 4 ranks"));
 }
 
+TEST(Sentences, RanksThatShareGpusSayNothingAboutLinks) {
+  std::vector<Point> all = points({{.algorithm = "naive", .measured_ms = 2}});
+  EXPECT_THAT(verdict_sentences(all), Not(Contains(HasSubstr("shared GPUs"))));
+  all[0].measured->shared_gpu = true;
+  EXPECT_THAT(verdict_sentences(all), Contains("ranks shared GPUs: no time says anything about links"));
+}
+
 TEST(Sentences, TheLargestSizeThatWasMeasuredDecides) {
   auto all = points({{.algorithm = "naive", .bytes = kMiB, .predicted_ms = 4, .measured_ms = 4},
                      {.algorithm = "ring", .bytes = kMiB, .predicted_ms = 2, .measured_ms = 2},

@@ -96,7 +96,7 @@ class Live(PageCase):
             for data in (None, b""):
                 with self.assertRaises(urllib.error.HTTPError, msg=path) as refused:
                     self.get(f"http://127.0.0.1:{port}/{path}", data)
-                self.assertEqual(refused.exception.code, 403, path)
+                self.assertEqual(refused.exception.code, 404, path)
         with self.assertRaises(urllib.error.HTTPError):
             self.get(address + "stop")  # A link stops nothing.
         self.wait_for_points(address)

@@ -61,12 +61,12 @@ TEST(PageRecords, ReadBackAsTheSameRecords) {
 
 TEST(PageRecords, APageThatWasCutOrChangedIsRefused) {
   const std::string page = std::string(kPageStart) + records_element("{}\n");
-  EXPECT_EQ(records_in(page), "{}\n");
-  EXPECT_THROW(records_in(page.substr(0, page.size() - 2)), Error);
+  EXPECT_EQ(records_in(page, "a.html"), "{}\n");
+  EXPECT_THROW(records_in(page.substr(0, page.size() - 2), "a.html"), Error);
   std::string changed = page;
   changed[page.find("{}") + 1] = ' ';
-  EXPECT_THROW(records_in(changed), Error);
-  EXPECT_EQ(records_in("{}\n"), "{}\n");
+  EXPECT_THROW(records_in(changed, "a.html"), Error);
+  EXPECT_EQ(records_in("{}\n", "a.html"), "{}\n");
 }
 
 }  // namespace
