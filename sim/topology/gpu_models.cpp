@@ -27,11 +27,22 @@ struct SpeltModel {
   int memory_gb = 0;
 };
 
+/// `rtx5090` without the name of its series.
+std::string without_series(const std::string& word) {
+  for (const std::string_view series : {"rtx", "gtx", "rx"}) {
+    if (word.starts_with(series) && word.find_first_of("0123456789", series.size()) <= series.size() + 1) {
+      return word.substr(series.size());
+    }
+  }
+  return word;
+}
+
 /// `3090ti` and `titanv` are two words each.
 std::vector<std::string> taken_apart(const std::vector<std::string>& words) {
   constexpr std::size_t kDigits = 4;
   std::vector<std::string> result;
-  for (const std::string& word : words) {
+  for (const std::string& one : words) {
+    const std::string word = without_series(one);
     const bool numbered = word.size() > kDigits && word.find_first_not_of("0123456789") == kDigits;
     const std::string ending = numbered ? word.substr(kDigits) : "";
     const std::size_t cut =
@@ -74,10 +85,7 @@ SpeltModel spelling_of(std::string_view text) {
     } else if (const int gigabytes = memory_of(word)) {
       spelling.memory_gb = gigabytes;
     } else {
-      // "RTX6000 Pro"
-      const std::string name = professional && word.starts_with("rtx") ? word.substr(3)
-                               : word == "q"                           ? "quadro"
-                                                                       : word;
+      const std::string name = word == "q" ? "quadro" : word;
       spelling.model += spelling.model.empty() ? name : ' ' + name;
     }
   }

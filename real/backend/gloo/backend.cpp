@@ -279,13 +279,15 @@ RankBackend join_gloo(const RankPlace& place) {
   ImpatientStore impatient(group, meeting_timeout);
   auto context = std::make_shared<::gloo::rendezvous::Context>(place.rank, place.num_ranks);
   context->setTimeout(meeting_timeout);
+  const auto began = std::chrono::steady_clock::now();
   try {
     context->connectFullMesh(impatient, device);
   } catch (const std::exception& exception) {
-    throw Error(
-        ErrorKind::peer_lost,
-        fmt::format("rank {} did not meet the other {} ranks within {} at {}: {}", place.rank,
-                    place.num_ranks - 1, text_of(meeting_timeout), place.rendezvous, gloo_text(exception)));
+    const bool in_vain = std::chrono::steady_clock::now() - began >= meeting_timeout;
+    throw Error(ErrorKind::peer_lost,
+                fmt::format("rank {} did not meet the other {} ranks{} at {}: {}", place.rank,
+                            place.num_ranks - 1, in_vain ? " within " + text_of(meeting_timeout) : "",
+                            place.rendezvous, gloo_text(exception)));
   }
   context->setTimeout(place.timeout);
   RankBackend backend;

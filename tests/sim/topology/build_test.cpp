@@ -222,6 +222,7 @@ TEST(GpuModels, AreFoundHoweverTheyAreSpelt) {
   EXPECT_DOUBLE_EQ(gigabytes("NVIDIA GeForce RTX 3090"), 936);
   EXPECT_DOUBLE_EQ(gigabytes("rtx_3090"), 936);
   EXPECT_DOUBLE_EQ(gigabytes("3090"), 936);
+  EXPECT_DOUBLE_EQ(gigabytes("RTX3090"), 936);
   EXPECT_DOUBLE_EQ(gigabytes("RTX 4090"), 1008);
   EXPECT_DOUBLE_EQ(gigabytes("L40S"), 864);
   EXPECT_DOUBLE_EQ(gigabytes("A100-SXM4-80GB"), 2039);
