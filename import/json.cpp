@@ -111,25 +111,24 @@ struct JsonRun {
 
 /// One entry of the list; throws the reason why it is left out.
 ImportedRow row_of(const json& entry, const JsonRun& run) {
-  const auto leave_out = [](const std::string& why) { throw Error(ErrorKind::bad_input, why); };
   const json timing = entry.is_object() && entry.contains(run.half) ? entry[run.half] : json();
   const double bytes = entry.is_object() ? number_at(entry, "size").value_or(0) : 0;
   const double microseconds = timing.is_object() ? number_at(timing, "time").value_or(0) : 0;
   if (!(bytes >= 1) || !(bytes < 1e18) || !(microseconds > 0)) {
-    leave_out("it has no size or no time");
+    throw bad_input("it has no size or no time");
   }
   const std::string type = text_at(entry, "type");
   const auto dtype = nccl_dtype(type);
   if (!dtype) {
-    leave_out(fmt::format("elements of type {} are none of ringside's", type));
+    throw bad_input("elements of type {} are none of ringside's", type);
   }
   const auto op = parse_name<ReduceOp>(text_at(entry, "redop"));
   if (!run.collective && run.program) {
-    leave_out(fmt::format("the collective of {}_perf is none of ringside's", *run.program));
+    throw bad_input("the collective of {}_perf is none of ringside's", *run.program);
   }
   // The one whose rows have an operation and no root is all_reduce.
   if (!run.collective && (!op || text_at(entry, "root") != "-1")) {
-    leave_out("its collective is not stated");
+    throw bad_input("its collective is not stated");
   }
   ImportedRow row{.collective = run.collective.value_or(Collective::all_reduce),
                   .dtype = dtype,

@@ -27,13 +27,13 @@ bool surely_faster(const Prediction& one, const Prediction& other) {
 }
 
 void require_tunable(const Scenario& scenario) {
-  const auto refuse = [&](const std::string& why) { throw bad_input("{}: {}", scenario.file.string(), why); };
   if (registered(scenario.backend).software != &Software::mpi) {
-    refuse(fmt::format("backend: mpi alone reads a file of rules, not {}", name(scenario.backend)));
+    throw bad_input("{}: backend: mpi alone reads a file of rules, not {}", scenario.file.string(),
+                    name(scenario.backend));
   }
   if (scenario.collective != Collective::all_reduce) {
-    refuse(fmt::format("collective: rules can be written for all_reduce, not for {}",
-                       name(scenario.collective)));
+    throw bad_input("{}: collective: rules can be written for all_reduce, not for {}", scenario.file.string(),
+                    name(scenario.collective));
   }
   if (!scenario.machine) {
     throw bad_key(

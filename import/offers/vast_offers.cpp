@@ -19,10 +19,6 @@ using nlohmann::json;
 
 constexpr std::string_view kNotRentable = "it cannot be rented at the moment, as its listing says";
 
-[[noreturn]] void reject_listing(const std::string& origin, const std::string& what) {
-  throw bad_input("{}: {}", origin, what);
-}
-
 /// One offer of the listing. Numbers may be null, absent, or whole numbers written as fractions.
 class ListedOffer {
  public:
@@ -195,10 +191,10 @@ const json& list_of(const json& root, const std::string& origin) {
   if (root.is_object() && root.contains("offers") && root["offers"].is_array()) {
     return root["offers"];
   }
-  reject_listing(
-      origin,
-      "is JSON, but neither a list of offers nor {\"offers\": […]}, which `vastai search offers --raw` "
-      "and the API write");
+  throw bad_input(
+      "{}: is JSON, but neither a list of offers nor {{\"offers\": […]}}, which `vastai search offers --raw` "
+      "and the API write",
+      origin);
 }
 
 /// Offers of one machine share its host bridges and its NIC.
@@ -228,17 +224,17 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
   try {
     root = json::parse(text);
   } catch (const json::parse_error& error) {
-    reject_listing(
-        origin,
-        error.byte > text.size()
-            ? fmt::format("is cut off: the JSON ends after {} bytes in the middle of something", text.size())
-            : fmt::format("is not JSON (at byte {})", error.byte));
+    if (error.byte > text.size()) {
+      throw bad_input("{}: is cut off: the JSON ends after {} bytes in the middle of something", origin,
+                      text.size());
+    }
+    throw bad_input("{}: is not JSON (at byte {})", origin, error.byte);
   } catch (const json::exception&) {
-    reject_listing(origin, "holds a number that no double can hold");
+    throw bad_input("{}: holds a number that no double can hold", origin);
   }
   const json& list = list_of(root, origin);
   if (list.empty()) {
-    reject_listing(origin, "is an empty list: no offer matched the search");
+    throw bad_input("{}: is an empty list: no offer matched the search", origin);
   }
   OfferListing listing;
   for (const json& object : list) {
@@ -260,12 +256,13 @@ OfferListing read_vast_offers(std::string_view text, const std::string& origin) 
 ListingFormat listing_format(std::string_view text, const std::string& origin) {
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) {
-    reject_listing(origin, "is empty; a listing of offers is JSON, CSV or YAML");
+    throw bad_input("{}: is empty; a listing of offers is JSON, CSV or YAML", origin);
   }
   const std::string_view body = text.substr(first);
   if (body.front() == '<') {
-    reject_listing(
-        origin, "is an HTML page, not a listing; a login or an error page was saved instead of the answer");
+    throw bad_input(
+        "{}: is an HTML page, not a listing; a login or an error page was saved instead of the answer",
+        origin);
   }
   if (body.front() == '[' || body.front() == '{') {
     return ListingFormat::json;

@@ -23,10 +23,6 @@ namespace {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-[[noreturn]] void reject_matrix(const std::string& name, const std::string& problem) {
-  throw bad_input("{}: {}", name, problem);
-}
-
 /// Colours of a terminal (`ESC [4m`) are no part of words, nor is a comment's mark before the line.
 std::vector<std::string> words_of_row(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t#");
@@ -67,16 +63,15 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
       const auto gpus = static_cast<std::size_t>(
           std::ranges::count_if(words, [](const std::string& word) { return is_device(word, "GPU"); }));
       if (columns > 0 && gpus != columns) {
-        reject_matrix(
-            name, fmt::format("holds a matrix of {} GPUs and one of {}; give one of them", columns, gpus));
+        throw bad_input("{}: holds a matrix of {} GPUs and one of {}; give one of them", name, columns, gpus);
       }
       columns = gpus;
       matrix.nics = static_cast<int>(std::ranges::count_if(words, is_nic));
     } else if (columns > 0 && matrix.gpus.size() < columns && !words.empty() &&
                words[0] == fmt::format("GPU{}", matrix.gpus.size())) {
       if (words.size() < columns + 1) {
-        reject_matrix(name, fmt::format("the row of {} is cut: it has {} of {} columns", words[0],
-                                        words.size() - 1, columns));
+        throw bad_input("{}: the row of {} is cut: it has {} of {} columns", name, words[0], words.size() - 1,
+                        columns);
       }
       auto& row = matrix.gpus.emplace_back(words.begin() + 1,
                                            words.begin() + 1 + static_cast<std::ptrdiff_t>(columns));
@@ -85,11 +80,11 @@ Matrix matrix_in(std::string_view text, const std::string& name) {
     }
   }
   if (columns == 0) {
-    reject_matrix(name, "holds no matrix of at least two GPUs as `nvidia-smi topo -m` prints it");
+    throw bad_input("{}: holds no matrix of at least two GPUs as `nvidia-smi topo -m` prints it", name);
   }
   if (matrix.gpus.size() < columns) {
-    reject_matrix(name, fmt::format("the matrix is cut: it has the rows of {} of {} GPUs", matrix.gpus.size(),
-                                    columns));
+    throw bad_input("{}: the matrix is cut: it has the rows of {} of {} GPUs", name, matrix.gpus.size(),
+                    columns);
   }
   return matrix;
 }
@@ -171,8 +166,9 @@ IntraLink describe_nvlinks(const Cells& cells, const std::string& name) {
     intra.wiring = "hybrid_cube_mesh";
     intra.links_per_gpu = of_first;
   } else {
-    reject_matrix(
-        name, "joins its GPUs by NVLink in a way that `wiring` has no word for; describe them under `links`");
+    throw bad_input(
+        "{}: joins its GPUs by NVLink in a way that `wiring` has no word for; describe them under `links`",
+        name);
   }
   return intra;
 }
@@ -210,7 +206,7 @@ IntraLink rocm_links(const Cells& cells, std::string_view text, const std::strin
     return {.kind = IntraKind::xgmi};
   }
   if (kinds != std::set<std::string>{"PCIE"}) {
-    reject_matrix(name, "joins some GPUs by xGMI and others by PCIe; describe them under `links`");
+    throw bad_input("{}: joins some GPUs by xGMI and others by PCIe; describe them under `links`", name);
   }
   IntraLink intra{.kind = IntraKind::pcie};
   if (const int sockets = numa_nodes_in(text); sockets > 1 && static_cast<int>(cells.size()) % sockets == 0) {
@@ -237,12 +233,13 @@ TopologyMachine machine_of_topology(std::string_view text, const std::string& na
                                     const std::optional<std::string>& gpu) {
   const bool rocm = is_of_rocm(text);
   if (rocm && text.find(kRocmLinks) == std::string_view::npos) {
-    reject_matrix(name, "does not say what joins the GPUs; give all that `rocm-smi --showtopo` prints");
+    throw bad_input("{}: does not say what joins the GPUs; give all that `rocm-smi --showtopo` prints", name);
   }
   const Matrix matrix = matrix_in(rocm ? text.substr(text.find(kRocmLinks)) : text, name);
   const auto model = gpu ? gpu : matrix.gpu;
   if (!model) {
-    reject_matrix(name, "does not say which GPUs these are; give --gpu MODEL, such as --gpu A100-SXM4-40GB");
+    throw bad_input("{}: does not say which GPUs these are; give --gpu MODEL, such as --gpu A100-SXM4-40GB",
+                    name);
   }
   TopologyMachine result;
   Machine& machine = result.machine;

@@ -28,7 +28,11 @@ class Config {
  public:
   Config(const YAML::Node& root, std::string file) : root_(root), file_(std::move(file)) {}
 
-  [[noreturn]] void reject(const std::string& what) const { throw bad_input("{}: {}", file_, what); }
+  /// What is wrong, put together by fmt.
+  template <typename... Parts>
+  [[noreturn]] void reject(fmt::format_string<Parts...> what, Parts&&... parts) const {
+    throw bad_input("{}: {}", file_, fmt::format(what, std::forward<Parts>(parts)...));
+  }
 
   std::optional<std::int64_t> number(std::initializer_list<const char*> keys) const {
     for (const char* key : keys) {
@@ -39,7 +43,7 @@ class Config {
       std::int64_t number = 0;
       if (is_quoted(value) || !YAML::convert<std::int64_t>::decode(value, number) || number < 1 ||
           number > std::int64_t{1'000'000'000}) {
-        reject(fmt::format("{} is no number above 0", key));
+        reject("{} is no number above 0", key);
       }
       return number;
     }
@@ -49,7 +53,7 @@ class Config {
   std::int64_t required(std::initializer_list<const char*> keys) const {
     const auto found = number(keys);
     if (!found) {
-      reject(fmt::format("has no {}, which a transformer's config.json has", *keys.begin()));
+      reject("has no {}, which a transformer's config.json has", *keys.begin());
     }
     return *found;
   }
@@ -58,7 +62,7 @@ class Config {
     const YAML::Node value = root_[key];
     bool set = otherwise;
     if (value && !value.IsNull() && (is_quoted(value) || !YAML::convert<bool>::decode(value, set))) {
-      reject(fmt::format("{} is neither true nor false", key));
+      reject("{} is neither true nor false", key);
     }
     return set;
   }
@@ -67,7 +71,7 @@ class Config {
 
   bool has_entries(const char* key) const {
     if (has(key) && !root_[key].IsSequence()) {
-      reject(fmt::format("{} is no list", key));
+      reject("{} is no list", key);
     }
     return has(key) && root_[key].size() > 0;
   }
@@ -148,8 +152,7 @@ Kind kind_of(const Config& config) {
   if (found == kKinds.end()) {
     const std::vector<std::string> known =
         mapped(kKinds, [](const Kind& kind) { return std::string(kind.type); });
-    config.reject(
-        fmt::format("{}; write its numbers under `transformer`", unknown_name("model_type", type, known)));
+    config.reject("{}; write its numbers under `transformer`", unknown_name("model_type", type, known));
   }
   return *found;
 }
@@ -160,9 +163,9 @@ void require_alike_experts(const Config& config) {
   for (const char* experts : {"num_experts", "n_routed_experts"}) {
     if (config.has(experts) && !qwen) {
       config.reject(
-          fmt::format("has {}: of mixtures of experts only those with num_local_experts, all alike, and Qwen "
-                      "3's are modelled",
-                      experts));
+          "has {}: of mixtures of experts only those with num_local_experts, all alike, and Qwen "
+          "3's are modelled",
+          experts);
     }
   }
   if (qwen &&
@@ -208,8 +211,7 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
                                      .value_or(kind.positions > 0 ? kind.positions : kLongestAssumed);
   model.positions = kind.positions > 0 ? positions : 0;
   if (kind.positions > 0 && sequence && *sequence > positions) {
-    config.reject(
-        fmt::format("has learnt {} positions, and a sequence of {} tokens needs more", positions, *sequence));
+    config.reject("has learnt {} positions, and a sequence of {} tokens needs more", positions, *sequence);
   }
   if (config.number({"word_embed_proj_dim"}).value_or(model.hidden) != model.hidden) {
     config.reject(
@@ -218,7 +220,7 @@ Transformer load_config_json(const std::filesystem::path& file, std::optional<st
   model.sequence = sequence.value_or(std::min(positions, kLongestAssumed));
   read_experts(config, model);
   if (const std::string why = why_impossible(model); !why.empty()) {
-    config.reject(why);
+    config.reject("{}", why);
   }
   return model;
 }

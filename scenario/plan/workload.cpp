@@ -3,7 +3,6 @@
 #include <cmath>
 #include <fstream>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "common/failures.hpp"
@@ -14,17 +13,13 @@
 namespace ringside {
 namespace {
 
-[[noreturn]] void reject_tensors(const std::string& where, const std::string& what) {
-  throw bad_input("{}: {}", where, what);
-}
-
 /// Bytes of a tensor list, which has thousands of lines at most.
 constexpr std::uint64_t kMostTensors = std::uint64_t{64} << 20;
 
 std::string text_of(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::ifstream(file) || std::filesystem::is_directory(file, ignored)) {
-    reject_tensors(file.string(), "there is no such file");
+    throw bad_input("{}: there is no such file", file.string());
   }
   return read_text(file, kMostTensors);
 }
@@ -43,8 +38,7 @@ double number_in(const CsvRow& row, const Column& column, const std::string& fil
   const std::optional<double> number = parse_number<double>(cell);
   constexpr double kMost = 9e15;  // Every whole number up to here is a double.
   if (!number || !(*number >= 0) || *number > kMost || *number != std::floor(*number)) {
-    reject_tensors(fmt::format("{}:{}", file, row.line),
-                   fmt::format("{}: '{}' is not a whole number", column.name, cell));
+    throw bad_input("{}:{}: {}: '{}' is not a whole number", file, row.line, column.name, cell);
   }
   return *number;
 }
@@ -74,8 +68,8 @@ std::vector<Tensor> load_tensors(const std::filesystem::path& file) {
   const Column flops{.name = "forward_flops", .index = table.column("forward_flops")};
   const Column activations{.name = "activations", .index = table.column("activations")};
   if (!name.index || !elements.index) {
-    reject_tensors(shown, fmt::format("a tensor list has the columns name and elements, but this file has {}",
-                                      fmt::join(table.header, ", ")));
+    throw bad_input("{}: a tensor list has the columns name and elements, but this file has {}", shown,
+                    fmt::join(table.header, ", "));
   }
   std::vector<Tensor> tensors;
   for (const CsvRow& row : table.rows) {
@@ -84,11 +78,11 @@ std::vector<Tensor> load_tensors(const std::filesystem::path& file) {
                        .forward_flops = number_in(row, flops, shown),
                        .activations = static_cast<std::int64_t>(number_in(row, activations, shown))});
     if (tensors.back().elements == 0) {
-      reject_tensors(fmt::format("{}:{}", shown, row.line), "a tensor has no elements");
+      throw bad_input("{}:{}: a tensor has no elements", shown, row.line);
     }
   }
   if (tensors.empty()) {
-    reject_tensors(shown, "lists no tensor");
+    throw bad_input("{}: lists no tensor", shown);
   }
   return tensors;
 }
