@@ -64,10 +64,9 @@ double deviation_of(const NcclSystem& system, Collective collective, double byte
 }
 
 /// Of the model's logarithm with the size's, from half the message to twice the message.
-double growth_of(const NcclParameters& parameters, const NcclSystem& system, Collective collective,
-                 double bytes) {
-  return 0.5 * std::log2(nccl_collective(parameters, system, collective, 2 * bytes).seconds /
-                         nccl_collective(parameters, system, collective, bytes / 2).seconds);
+double growth_of(const NcclFit& fit, const NcclSystem& system, Collective collective, double bytes) {
+  return 0.5 * std::log2(nccl_collective(fit.parameters, system, collective, 2 * bytes).seconds /
+                         nccl_collective(fit.parameters, system, collective, bytes / 2).seconds);
 }
 
 }  // namespace
@@ -103,8 +102,7 @@ NcclPosterior::Place NcclPosterior::place_of(const NcclSystem& system, Collectiv
   return {.subject = schedule != nullptr ? Subject::schedule : Subject::native,
           .series = std::move(series),
           .byte_share = schedule != nullptr ? schedule->byte_share : byte_share(log2_bytes),
-          .growth = schedule != nullptr ? schedule->byte_share
-                                        : growth_of(fit_.parameters, system, collective, bytes),
+          .growth = schedule != nullptr ? schedule->byte_share : growth_of(fit_, system, collective, bytes),
           .log2_bytes = log2_bytes,
           .log2_ranks = std::log2(system.ranks),
           .kind = system.kind(),
@@ -249,9 +247,8 @@ double NcclPosterior::variance(const Place& place) const {
   return std::max(result, 0.0) + square(kRepeatNoise);
 }
 
-/// The posterior, drawn to the model with the errors of the nearest known rows of its series: between two
-/// interpolated, over log size where they are near, else over the model's growth; beyond the outermost its own,
-/// where the model grows alike. No faster or slower than both rows.
+/// The posterior, drawn to the model with errors of the nearest known rows of the series: of two
+/// interpolated, over size where they are near, else over growth; of one where the model grows alike.
 double NcclPosterior::by_known_rows(double model, double shift, const Place& place) const {
   const KnownTime* below = nullptr;
   const KnownTime* above = nullptr;
@@ -268,9 +265,8 @@ double NcclPosterior::by_known_rows(double model, double shift, const Place& pla
     }
   }
   if (below == nullptr || above == nullptr) {
-    constexpr double kAlike = 0.5;
     const KnownTime* row = below != nullptr ? below : above;
-    const double apart = row != nullptr ? std::abs(place.growth - row->place.growth) / kAlike : 1;
+    const double apart = row != nullptr ? 2 * std::abs(place.growth - row->place.growth) : 1;
     return model * std::exp(apart < 1 ? std::lerp(row->log_ratio, shift, apart) : shift);
   }
   constexpr double kNear = 4;  // Doublings.
