@@ -1,3 +1,4 @@
+// 400 lines: what is known, what follows from it and its interval share the places of one covariance.
 #include "sim/nccl/posterior.hpp"
 
 #include <algorithm>

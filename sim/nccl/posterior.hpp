@@ -52,8 +52,7 @@ class NcclPosterior {
   /// The posterior for machines like `system`. `fit` must outlive this.
   NcclPosterior(const NcclFit& fit, const NcclSystem& system, const NcclKnowledge& knowledge);
 
-  /// NCCL's own: seconds, with their 90 % interval. Neither falls from one power of two
-  /// to the next.
+  /// NCCL's own: seconds, with their 90 % interval. Neither falls from one power of two to the next.
   Interval<double> predict(const NcclSystem& system, Collective collective, double bytes) const;
 
   struct ScheduleQuestion {
