@@ -1,3 +1,4 @@
+// 400 lines: what is known, what follows from it and its interval share the places of one covariance.
 #include "sim/nccl/posterior.hpp"
 
 #include <algorithm>
@@ -63,6 +64,12 @@ double deviation_of(const NcclSystem& system, Collective collective, double byte
   return far ? std::lerp(kFarSends, kOtherCollective, byte_share) : kOtherCollective;
 }
 
+/// Of the model's logarithm with the size's, from half the message to twice the message.
+double growth_of(const NcclFit& fit, const NcclSystem& system, Collective collective, double bytes) {
+  return 0.5 * std::log2(nccl_collective(fit.parameters, system, collective, 2 * bytes).seconds /
+                         nccl_collective(fit.parameters, system, collective, bytes / 2).seconds);
+}
+
 }  // namespace
 
 NcclPosterior::NcclPosterior(const NcclFit& fit, const NcclSystem& system, const NcclKnowledge& knowledge)
@@ -87,7 +94,7 @@ NcclPosterior::NcclPosterior(const NcclFit& fit, const NcclSystem& system, const
 }
 
 NcclPosterior::Place NcclPosterior::place_of(const NcclSystem& system, Collective collective, double bytes,
-                                             const ScheduleTime* schedule) {
+                                             const ScheduleTime* schedule) const {
   const double log2_bytes = std::log2(bytes);
   std::string series(name(collective));
   if (schedule != nullptr) {
@@ -96,6 +103,7 @@ NcclPosterior::Place NcclPosterior::place_of(const NcclSystem& system, Collectiv
   return {.subject = schedule != nullptr ? Subject::schedule : Subject::native,
           .series = std::move(series),
           .byte_share = schedule != nullptr ? schedule->byte_share : byte_share(log2_bytes),
+          .growth = schedule != nullptr ? schedule->byte_share : growth_of(fit_, system, collective, bytes),
           .log2_bytes = log2_bytes,
           .log2_ranks = std::log2(system.ranks),
           .kind = system.kind(),
@@ -240,9 +248,9 @@ double NcclPosterior::variance(const Place& place) const {
   return std::max(result, 0.0) + square(kRepeatNoise);
 }
 
-/// Between two near known rows of one series the model, its errors interpolated over log size, and no faster
-/// or slower than both. Elsewhere the posterior.
-double NcclPosterior::between_known(double model, double posterior, const Place& place) const {
+/// The posterior, drawn to the model with errors of the nearest known rows of the series: of two
+/// interpolated, over size where they are near, else over growth; of one where the model grows alike.
+double NcclPosterior::by_known_rows(double model, double shift, const Place& place) const {
   const KnownTime* below = nullptr;
   const KnownTime* above = nullptr;
   for (const KnownTime& known : known_) {
@@ -251,23 +259,28 @@ double NcclPosterior::between_known(double model, double posterior, const Place&
     if (other.series != place.series || other.log2_ranks != place.log2_ranks || known.noise > kRepeatNoise) {
       continue;
     }
-    if (other.log2_bytes < place.log2_bytes &&
-        (below == nullptr || other.log2_bytes > below->place.log2_bytes)) {
-      below = &known;
+    const bool smaller = other.log2_bytes <= place.log2_bytes;
+    const KnownTime*& nearest = smaller ? below : above;
+    if (nearest == nullptr || (other.log2_bytes > nearest->place.log2_bytes) == smaller) {
+      nearest = &known;
     }
-    if (other.log2_bytes > place.log2_bytes &&
-        (above == nullptr || other.log2_bytes < above->place.log2_bytes)) {
-      above = &known;
-    }
+  }
+  if (below == nullptr || above == nullptr) {
+    const KnownTime* row = below != nullptr ? below : above;
+    const double apart = row != nullptr ? 2 * std::abs(place.growth - row->place.growth) : 1;
+    return model * std::exp(apart < 1 ? std::lerp(row->log_ratio, shift, apart) : shift);
   }
   constexpr double kNear = 4;  // Doublings.
-  if (below == nullptr || above == nullptr || above->place.log2_bytes - below->place.log2_bytes > kNear) {
-    return posterior;
-  }
+  constexpr double kFar = 10;  // Beyond it the posterior counts as well.
+  const double gap = above->place.log2_bytes - below->place.log2_bytes;
+  const bool over_size = gap <= kNear || above->place.growth <= below->place.growth;
+  const auto at = [&](const Place& it) { return over_size ? it.log2_bytes : it.growth; };
   const double share =
-      (place.log2_bytes - below->place.log2_bytes) / (above->place.log2_bytes - below->place.log2_bytes);
+      std::clamp((at(place) - at(below->place)) / (at(above->place) - at(below->place)), 0.0, 1.0);
+  const double error =
+      std::lerp(shift, std::lerp(below->log_ratio, above->log_ratio, share), std::min(1.0, kFar / gap));
   const auto [fast, slow] = std::minmax(below->seconds, above->seconds);
-  return std::clamp(model * std::exp(std::lerp(below->log_ratio, above->log_ratio, share)), fast, slow);
+  return std::clamp(model * std::exp(error), fast, slow);
 }
 
 Interval<double> NcclPosterior::around(double seconds, const Place& place, const Unknown& unknown) const {
@@ -284,7 +297,7 @@ Interval<double> NcclPosterior::around(double seconds, const Place& place, const
   const double low = std::min(0.0, kept * (share * unknown.low - (1 - share) * gaussian));
   const double high = std::max(0.0, kept * (share * unknown.high + (1 - share) * gaussian));
   const double narrower = std::min(1.0, std::log(kWidest) / (high - low));
-  const double typical = between_known(seconds, seconds * std::exp(shift), place);
+  const double typical = by_known_rows(seconds, shift, place);
   return {.low = typical * std::exp(narrower * low),
           .typical = typical,
           .high = typical * std::exp(narrower * high)};

@@ -52,8 +52,7 @@ class NcclPosterior {
   /// The posterior for machines like `system`. `fit` must outlive this.
   NcclPosterior(const NcclFit& fit, const NcclSystem& system, const NcclKnowledge& knowledge);
 
-  /// NCCL's own: seconds, with their 90 % interval. Neither falls from one power of two
-  /// to the next.
+  /// NCCL's own: seconds, with their 90 % interval. Neither falls from one power of two to the next.
   Interval<double> predict(const NcclSystem& system, Collective collective, double bytes) const;
 
   struct ScheduleQuestion {
@@ -79,6 +78,7 @@ class NcclPosterior {
     Subject subject = Subject::native;
     std::string series = {};  ///< Collective and algorithm.
     double byte_share = 0;
+    double growth = 0;  ///< Of the model with the size: 0 where latency decides, 1 where bytes do.
     double log2_bytes = 0;
     double log2_ranks = 0;
     NcclKind kind = NcclKind::nvlink;
@@ -99,8 +99,8 @@ class NcclPosterior {
     double learned = 1;  ///< The interval's part of that once the time is learned rather than unknown.
   };
 
-  static Place place_of(const NcclSystem& system, Collective collective, double bytes,
-                        const ScheduleTime* schedule);
+  Place place_of(const NcclSystem& system, Collective collective, double bytes,
+                 const ScheduleTime* schedule) const;
   double covariance(const Place& a, const Place& b, bool copied) const;
   double shared_part(const Place& a, const Place& b, bool copied) const;
   double own_part(const Place& a, const Place& b, bool copied) const;
@@ -112,7 +112,7 @@ class NcclPosterior {
   Interval<double> predict_in(SizeBand band, const NcclSystem& system, Collective collective,
                               double bytes) const;
   Interval<double> predict_across_bands(const NcclSystem& system, Collective collective, double bytes) const;
-  double between_known(double model, double posterior, const Place& place) const;
+  double by_known_rows(double model, double shift, const Place& place) const;
   Interval<double> around(double seconds, const Place& place, const Unknown& unknown) const;
 
   const NcclFit& fit_;

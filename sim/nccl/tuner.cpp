@@ -115,10 +115,9 @@ struct Entry {
 
 class CostTable {
  public:
-  CostTable(const NcclSystem& system, const NcclGraph& graph, const NcclTunerVersion& version)
+  CostTable(const NcclSystem& system, const NcclGraph& graph)
       : system_(system),
         graph_(graph),
-        version_(version),
         generation_(generation_of(system)),
         n_(system.ranks),
         num_nodes_(system.nodes),
@@ -168,10 +167,7 @@ class CostTable {
 
   double ring_latency(std::size_t protocol) const {
     const double steps = 2 * (n_ - 1);
-    double between = 0;
-    if (num_nodes_ > 1) {
-      between = version_.counts_all_nodes ? 2 * num_nodes_ : 2 * (num_nodes_ - 1);
-    }
+    const double between = 2 * (num_nodes_ - 1);  // 2N before NCCL 2.23.
     const bool one_gpu = system_.ranks == system_.nodes;
     const double net = hop(one_gpu ? kTreeLatency : kRingLatency, Hardware::net, protocol);
     const double overhead = num_nodes_ > 1 ? kNetOverhead * (protocol == kSimple ? 3 : 1) : 0;
@@ -259,7 +255,6 @@ class CostTable {
 
   const NcclSystem& system_;
   const NcclGraph& graph_;
-  const NcclTunerVersion& version_;
   Generation generation_;
   double n_;
   double num_nodes_;
@@ -302,12 +297,11 @@ NcclGraph nccl_graph(const NcclSystem& system) {
   return graph;
 }
 
-std::optional<double> nccl_tuner_seconds(const NcclSystem& system, const NcclGraph& graph, double bytes,
-                                         const NcclTunerVersion& version) {
+std::optional<double> nccl_tuner_seconds(const NcclSystem& system, const NcclGraph& graph, double bytes) {
   if (system.vendor != Vendor::nvidia) {
     return std::nullopt;
   }
-  const double time = CostTable(system, graph, version).least(bytes);
+  const double time = CostTable(system, graph).least(bytes);
   return time > 0 ? std::optional(kMicro * time) : std::nullopt;
 }
 

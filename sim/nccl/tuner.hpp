@@ -22,17 +22,10 @@ struct NcclGraph {
 /// The graph that the search would find, from the link rates it assumes.
 NcclGraph nccl_graph(const NcclSystem& system);
 
-/// Constants of one version, where versions differ.
-struct NcclTunerVersion {
-  /// Steps between nodes of a ring are 2N before 2.23, 2(N−1) since.
-  bool counts_all_nodes = false;
-};
-
 /// Seconds by NCCL 2.30.7's own model: for every algorithm and protocol that is enabled, latency + bytes /
 /// bandwidth, and the least of them. Source: NVIDIA/nccl@5067397c src/graph/tuning.cc, src/enqueue.cc. CPU:
 /// not AMD. None for AMD's GPUs, for which RCCL has its own table.
-std::optional<double> nccl_tuner_seconds(const NcclSystem& system, const NcclGraph& graph, double bytes,
-                                         const NcclTunerVersion& version = {});
+std::optional<double> nccl_tuner_seconds(const NcclSystem& system, const NcclGraph& graph, double bytes);
 
 /// Seconds of a ring by α·2(n−1) + 2(n−1)/n·bytes/B after the launch, with B the slower of the data-sheet
 /// rates inside the node and of its NICs, and α NCCL's own step latency for small messages.

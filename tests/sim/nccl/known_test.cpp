@@ -263,6 +263,14 @@ TEST(NcclKnown, BetweenTwoNearRowsTheModelsErrorIsInterpolated) {
               1e-9);
 }
 
+TEST(NcclKnown, RowsFarApartCountWhereTheModelGrowsAlike) {
+  const Machine one = surprised(l40s_node(), native(8, kGi), 2);
+  EXPECT_GT(ratio(one, l40s_node(), native(8, 64 * kMi)), 1.8);
+  const Machine two = surprised(one, native(8, kKi), 1);
+  EXPECT_GT(ratio(two, l40s_node(), native(8, 64 * kMi)), 1.7);
+  EXPECT_NEAR(ratio(two, l40s_node(), native(8, 64)), ratio(two, l40s_node(), native(8, kKi)), 0.02);
+}
+
 // ---- what bears on nothing --------------------------------------------------------------------------------
 
 TEST(KnownThatIsUseless, IsSaidWithItsReason) {
