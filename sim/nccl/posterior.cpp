@@ -64,7 +64,7 @@ double deviation_of(const NcclSystem& system, Collective collective, double byte
   return far ? std::lerp(kFarSends, kOtherCollective, byte_share) : kOtherCollective;
 }
 
-/// Of the model's logarithm with the size's, from half the message to twice the message.
+/// How the model's logarithm grows with that of the size, from half the message to twice the message.
 double growth_of(const NcclFit& fit, const NcclSystem& system, Collective collective, double bytes) {
   return 0.5 * std::log2(nccl_collective(fit.parameters, system, collective, 2 * bytes).seconds /
                          nccl_collective(fit.parameters, system, collective, bytes / 2).seconds);

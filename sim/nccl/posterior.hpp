@@ -78,7 +78,7 @@ class NcclPosterior {
     Subject subject = Subject::native;
     std::string series = {};  ///< Collective and algorithm.
     double byte_share = 0;
-    double growth = 0;  ///< Of the model with the size: 0 where latency decides, 1 where bytes do.
+    double growth = 0;  ///< How the model grows with the size: 0 where latency decides, 1 where bytes do.
     double log2_bytes = 0;
     double log2_ranks = 0;
     NcclKind kind = NcclKind::nvlink;
