@@ -74,6 +74,8 @@ void answer(study::PlanRequest request, const study::WrittenPlan* written, const
     as_table.format = OutputFormat::table;
     const PlanView whole{.explained = true, .top = std::max(view.top, study.ranked.order.size())};
     write_report(study, said_by([&] { print_plan(study, whole, as_table); }), common);
+  } else if (flags.report) {
+    progress.note("No report: there is no offer.");
   }
   print_where(study, written != nullptr, request.offers, common);
   if (!study.shown.empty() && !flags.no_charts && !problem) {
