@@ -125,8 +125,18 @@ auto max_element(Range&& range, Less less = {}, Projection projection = {}) {
 }
 
 template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+auto max(Range&& range, Less less = {}, Projection projection = {}) {
+  return *ranges::max_element(range, less, projection);
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
 void stable_sort(Range&& range, Less less = {}, Projection projection = {}) {
   std::stable_sort(std::begin(range), std::end(range), projected(less, projection));
+}
+
+template <typename Range, typename Less = std::less<>, typename Projection = std::identity>
+void sort(Range&& range, Less less = {}, Projection projection = {}) {
+  ranges::stable_sort(range, less, projection);
 }
 
 }  // namespace std::ranges
