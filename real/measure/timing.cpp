@@ -81,7 +81,7 @@ class Timing {
     if (left <= 0 || budget_left <= 0) {
       return 0;
     }
-    if (done >= kMinSamplesOfInterval && summarize(samples).relative_width() <= limits_.target_interval) {
+    if (done >= kMinSamplesOfInterval && summarize(samples).relative_width() < limits_.target_interval) {
       return 0;
     }
     const double affordable = elapsed > 0 ? budget_left / (elapsed / done) : done;

@@ -9,8 +9,9 @@
 
 namespace ringside {
 
-/// How long calls are repeated. Timed calls end when the 95 % interval of their median is as narrow as
-/// `target_interval` (relative), or when `budget` is spent, but not before `min_calls`.
+/// How long calls are repeated. Timed calls end when the 95 % interval of their median is narrower than
+/// `target_interval` (relative; none is narrower than 0), or when `budget` is spent, but not before
+/// `min_calls`.
 struct TimingLimits {
   Seconds budget{1.0};
   Seconds min_warm_up{0};  ///< Calls that are dropped go on for so long at least, within half of the budget.

@@ -116,6 +116,16 @@ TEST(Timing, StopsAtTheMaximum) {
   EXPECT_LE(timed.calls[0], 13 + 10) << "ten calls that are dropped are enough";
 }
 
+TEST(Timing, GoesOnWhereEveryCallTookTheSameAndNoIntervalIsNarrowEnough) {
+  run_as_threads(2, 10s, [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    const std::vector<double> samples =
+        time_calls({.before = [] {}, .run = [] { return 2e-6; }, .after = [] {}},
+                   {.budget = {10}, .target_interval = 0, .max_calls = 13}, coordination, nullptr);
+    EXPECT_EQ(samples.size(), 13U);
+  });
+}
+
 TEST(Timing, StopsWhenTheIntervalIsNarrowEnough) {
   const Timed timed = time_on_threads(2, {.budget = {10}, .target_interval = 1e9, .min_calls = 2});
   // Before six samples there is no 95 % interval to be narrow.

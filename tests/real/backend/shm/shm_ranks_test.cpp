@@ -71,12 +71,15 @@ class ShmRanks : public ::testing::Test {
   }
 
   static Caught caught(const std::vector<PointKey>& points, const MeasureOptions& options) {
+    std::string ended = "nothing was thrown";
     try {
-      measure(points, options, [](const PointKey&, const Measurement&) {});
+      measure(points, options, [&](const PointKey& key, const Measurement& measurement) {
+        ended += fmt::format("; {}: {} {}", key.algorithm, name(measurement.outcome), measurement.note);
+      });
     } catch (const Error& error) {
       return {.kind = error.kind(), .text = error.what()};
     }
-    return {.text = "nothing was thrown"};
+    return {.text = ended};
   }
 
   /// Sends a signal to a rank in the midst of the timed calls.
