@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/console.hpp"
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "plots/html/page.hpp"
 
 namespace ringside::cli {
@@ -54,10 +54,10 @@ LivePage::LivePage(const std::string& title) {
     server_ = start(program, title, theirs.number());
   }
   if (server_ < 0 || ::read(to_server_.number(), address.data(), address.size() - 1) <= 0) {
-    throw Error(ErrorKind::environment,
-                fmt::format("{} does not start; it is built where cpp-httplib is: install it (Debian: "
-                            "libcpp-httplib-dev), configure and build again",
-                            program.string()));
+    throw lacking(
+        "{} does not start; it is built where cpp-httplib is: install it (Debian: "
+        "libcpp-httplib-dev), configure and build again",
+        program.string());
   }
   print_error(fmt::format("Live, on this machine until the run ends: {}", address.data()));
 }

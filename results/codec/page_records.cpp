@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <sha256.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 
 namespace ringside {
@@ -40,13 +40,11 @@ std::string_view records_in(std::string_view text, std::string_view name) {
   const std::size_t first = text.find('\n', start) + 1;
   const std::size_t end = text.find(kEnd, start);
   if (end == std::string_view::npos || end < first) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: is a report without its records: it was cut or edited", name));
+    throw bad_input("{}: is a report without its records: it was cut or edited", name);
   }
   const std::string_view records = text.substr(first, end - first);
   if (text.substr(start, end + kEnd.size() - start) != records_element(records)) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: is a report whose records were changed: their SHA-256 is another", name));
+    throw bad_input("{}: is a report whose records were changed: their SHA-256 is another", name);
   }
   return records;
 }

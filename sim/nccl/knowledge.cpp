@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/units.hpp"
 #include "schedule/registry.hpp"
 #include "sim/topology/description.hpp"
@@ -138,16 +138,14 @@ Machine with_known_copies(const Machine& machine) {
       return result;
     }
   }
-  throw Error(
-      ErrorKind::bad_input,
-      fmt::format(
-          "known: p2p: {:.3g} GB/s is more than the described links give two GPUs (about {:.3g} GB/s by the "
-          "data sheet){}",
-          *rate / kGiga, share * system->link_rate,
-          system->link == GpuLink::pcie && system->transport.peer_to_peer < 1
-              ? "; through host memory every byte crosses twice: if these GPUs copy without it, say "
-                "`peer_to_peer: true` under `intra`"
-              : "; correct the bandwidth or the links"));
+  throw bad_input(
+      "known: p2p: {:.3g} GB/s is more than the described links give two GPUs (about {:.3g} GB/s by the "
+      "data sheet){}",
+      *rate / kGiga, share * system->link_rate,
+      system->link == GpuLink::pcie && system->transport.peer_to_peer < 1
+          ? "; through host memory every byte crosses twice: if these GPUs copy without it, say "
+            "`peer_to_peer: true` under `intra`"
+          : "; correct the bandwidth or the links");
 }
 
 NcclKnowledge nccl_knowledge(const Machine& machine, const NcclSystem& asked) {

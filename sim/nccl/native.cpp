@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "schedule/registry.hpp"
@@ -129,11 +129,10 @@ std::string check_of(const NcclKnowledge& knowledge, const NcclFit& fit) {
     const double usual =
         NcclPosterior(fit, known.system, {}).predict(known.system, known.collective, known.bytes).typical;
     if (known.seconds * kTooFast < least || known.seconds > kTooSlow * usual) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("known: {} cannot be: {}; is the unit right?", said(),
-                              known.seconds < usual
-                                  ? fmt::format("links of this description take {}", format(Seconds{least}))
-                                  : fmt::format("{} is predicted", format(Seconds{usual}))));
+      throw bad_input("known: {} cannot be: {}; is the unit right?", said(),
+                      known.seconds < usual
+                          ? fmt::format("links of this description take {}", format(Seconds{least}))
+                          : fmt::format("{} is predicted", format(Seconds{usual})));
     }
     if (known.seconds < least) {
       sentence = fmt::format("{} is shorter than the described links allow ({}); check the description",

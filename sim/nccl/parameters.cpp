@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "scenario/yaml/yaml_tree.hpp"
 
 namespace ringside {
@@ -40,7 +40,7 @@ static_assert(!kNames.back().empty());
 double positive(const YamlTree& tree, std::string_view key) {
   const double value = tree.at(key).number();
   if (value <= 0) {
-    throw Error(ErrorKind::bad_input, fmt::format("{} is {}, it must be above zero", key, value));
+    throw bad_input("{} is {}, it must be above zero", key, value);
   }
   return value;
 }
@@ -54,8 +54,7 @@ NcclSpread parse_spread(const YamlTree& tree) {
   for (std::size_t band = 0; band < kNumSizeBands; ++band) {
     const std::vector<double> range = tree.at("quantiles").at(name(static_cast<SizeBand>(band))).numbers();
     if (range.size() != 2) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("quantiles of {} are not two numbers", name(static_cast<SizeBand>(band))));
+      throw bad_input("quantiles of {} are not two numbers", name(static_cast<SizeBand>(band)));
     }
     spread.quantiles[band] = {.low = range[0], .high = range[1]};
   }
@@ -96,8 +95,7 @@ NcclFit parse_nccl_fit(const std::string& yaml, const std::string& origin) {
     }
     return fit;
   } catch (const Error& error) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: not a fit of NCCL's behaviour: {}", origin, error.what()));
+    throw bad_input("{}: not a fit of NCCL's behaviour: {}", origin, error.what());
   }
 }
 

@@ -73,7 +73,7 @@ double growth_of(const NcclFit& fit, const NcclSystem& system, Collective collec
 }  // namespace
 
 NcclPosterior::NcclPosterior(const NcclFit& fit, const NcclSystem& system, const NcclKnowledge& knowledge)
-    : fit_(fit), spread_(fit.spread(system.kind())) {
+    : fit_(fit), spread_(fit.spread(system.kind())), has_rows_(!knowledge.observations.empty()) {
   for (const NcclObservation& observation : knowledge.observations) {
     if (observation.system.machine_class() == system.machine_class()) {
       learn(observation);
@@ -103,7 +103,9 @@ NcclPosterior::Place NcclPosterior::place_of(const NcclSystem& system, Collectiv
   return {.subject = schedule != nullptr ? Subject::schedule : Subject::native,
           .series = std::move(series),
           .byte_share = schedule != nullptr ? schedule->byte_share : byte_share(log2_bytes),
-          .growth = schedule != nullptr ? schedule->byte_share : growth_of(fit_, system, collective, bytes),
+          .growth = schedule != nullptr ? schedule->byte_share
+                    : has_rows_         ? growth_of(fit_, system, collective, bytes)
+                                        : 0,
           .log2_bytes = log2_bytes,
           .log2_ranks = std::log2(system.ranks),
           .kind = system.kind(),

@@ -78,7 +78,8 @@ class NcclPosterior {
     Subject subject = Subject::native;
     std::string series = {};  ///< Collective and algorithm.
     double byte_share = 0;
-    double growth = 0;  ///< How the model grows with the size: 0 where latency decides, 1 where bytes do.
+    /// How the model grows with the size: 0 where latency decides, 1 where bytes do, or no row is known.
+    double growth = 0;
     double log2_bytes = 0;
     double log2_ranks = 0;
     NcclKind kind = NcclKind::nvlink;
@@ -117,6 +118,7 @@ class NcclPosterior {
 
   const NcclFit& fit_;
   const NcclSpread& spread_;
+  bool has_rows_;  ///< Times are known: only they are compared by growth, which takes as long as a time.
   bool copied_ = false;  ///< A copy's bandwidth is known.
   std::vector<KnownTime> known_;
   std::vector<double> inverse_;  ///< K⁻¹ of the known, row by row.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/names.hpp"
 #include "common/text.hpp"
 #include "common/units.hpp"
@@ -87,8 +87,8 @@ class Description {
     const int per_node = ranks_of_a_node();
     const int needed = (ranks_ + per_node - 1) / per_node;
     if (needed > machine_.nodes) {
-      throw Error(ErrorKind::bad_input, fmt::format("{} ranks need {} GPUs, but the machine has {} x {}",
-                                                    ranks_, ranks_, machine_.nodes, per_node));
+      throw bad_input("{} ranks need {} GPUs, but the machine has {} x {}", ranks_, ranks_, machine_.nodes,
+                      per_node);
     }
     return needed;
   }
@@ -136,12 +136,10 @@ class Description {
     }
     // There is no switch of xGMI; a description with NVLink may have left its switch out.
     if (system_.vendor == Vendor::amd && gpus > 1 && (links < gpus - 1 || links % (gpus - 1) != 0)) {
-      throw Error(
-          ErrorKind::bad_input,
-          fmt::format(
-              "intra.links_per_gpu: {} links per GPU cannot be divided over {} peers; `gpus_per_node` "
-              "counts the whole board, also where fewer are used",
-              links, gpus - 1));
+      throw bad_input(
+          "intra.links_per_gpu: {} links per GPU cannot be divided over {} peers; `gpus_per_node` "
+          "counts the whole board, also where fewer are used",
+          links, gpus - 1);
     }
     if (used >= gpus && !cube_mesh) {
       return links;
@@ -150,8 +148,7 @@ class Description {
       return static_cast<double>(links) * (used - 1) / (gpus - 1);
     }
     if (gpus > kCubeGpus) {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("gpus_per_node: {} GPUs; a hybrid_cube_mesh has 8 or 4", gpus));
+      throw bad_input("gpus_per_node: {} GPUs; a hybrid_cube_mesh has 8 or 4", gpus);
     }
     constexpr int kDoubleLinks = 6;  // Links per GPU where some pairs have two.
     int fewest = links;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "common/error.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "real/execute/transport.hpp"
 #include "real/system/posix.hpp"
@@ -42,9 +42,7 @@ Error not_met(const MeetingPlace& place, const RankPlace& own, Rank other) {
                                             text_of(own.timeout), place.name())};
 }
 
-Error doubled(Rank rank) {
-  return {ErrorKind::bad_input, fmt::format("two processes say that they are rank {}", rank)};
-}
+Error doubled(Rank rank) { return bad_input("two processes say that they are rank {}", rank); }
 
 std::string host(MeetingPlace& place, const RankPlace& own) {
   const std::string name = random_word();
