@@ -55,6 +55,11 @@ BACKEND_ASKED = re.compile(r"(==|!=)\s*(name\()?\s*Backend::(?!automatic\b)\w|\b
 # common/names.cpp spells all of them. What sim/ knows of each is a row, too (sim/backend_models.cpp).
 ASKS_FOR_BACKENDS = ("real/backend/", "common/names.cpp")
 
+# Modules of the page, whose library has no algorithms of ranges but those of web/missing.hpp. It has this view.
+OF_THE_PAGE = {"common", "results", "scenario", "schedule", "sim", "import", "analysis"}
+RANGES = re.compile(r"\bstd::ranges::(?!subrange\b)(\w+)")
+HAS_RANGES = re.compile(r"^(?:auto|bool|void) (\w+)\(", re.MULTILINE)
+
 # A flag in a message of a module that has no command line: it says the key (`KeyError`), and cli/ how that is typed.
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
@@ -104,6 +109,7 @@ def folder_fault(module: str, name: str, target: str):
 
 def faults_of(root: pathlib.Path):
     flags = flags_of_commands(root)
+    ranges = set(HAS_RANGES.findall((root / "web/missing.hpp").read_text(encoding="utf-8")))
     for module in MODULES:
         for path in sorted((root / module).rglob("*.*")):
             if path.suffix not in {".hpp", ".cpp", ".cu"}:
@@ -113,6 +119,9 @@ def faults_of(root: pathlib.Path):
             if path.suffix == ".hpp" and "#pragma once" not in text:
                 yield f"{name}:1: header without #pragma once"
             for number, line in enumerate(text.splitlines(), start=1):
+                if module in OF_THE_PAGE:
+                    for lacking in set(RANGES.findall(line)) - ranges:
+                        yield f"{name}:{number}: the library of the page has no std::ranges::{lacking}; write it in web/missing.hpp"
                 match = INCLUDE.match(line)
                 if not match:
                     continue

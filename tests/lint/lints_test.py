@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lints of prose and of links see what they are for."""
+"""The lints of prose, of links and of the page's library see what they are for."""
 
 import pathlib
 import sys
@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_layering  # pylint: disable=wrong-import-position
 import check_prose  # pylint: disable=wrong-import-position
 import check_text  # pylint: disable=wrong-import-position
 
@@ -55,6 +56,19 @@ class Prose(unittest.TestCase):
         self.assertEqual(self.faults_of_tree({"docs/a.md": OPENING + 3 * (" ".join(["word"] * 28) + ". ")}),
                          ["docs/: words a sentence: 17.4, and 16 are the most"])
         self.assertEqual(self.faults_of_tree({"docs/glossary.md": OPENING + "| **a** | b |\n" * 46}), ["docs/glossary.md: terms: 46, and 45 are the most"])
+
+
+class Layering(unittest.TestCase):
+    def test_the_page_has_no_algorithms_of_ranges_but_those_that_are_written_for_it(self):
+        with tempfile.TemporaryDirectory(prefix="ringside-test-") as folder:
+            root = pathlib.Path(folder)
+            (root / "web").mkdir()
+            (root / "web/missing.hpp").write_text("#pragma once\nauto find(Range&& range);\n", encoding="utf-8")
+            for module in ("sim", "real"):
+                (root / module).mkdir()
+                (root / module / "a.cpp").write_text("std::ranges::find(x);\nstd::ranges::subrange y;\nstd::ranges::rotate(x);\n", encoding="utf-8")
+            self.assertEqual(list(check_layering.faults_of(root)),
+                             ["sim/a.cpp:3: the library of the page has no std::ranges::rotate; write it in web/missing.hpp"])
 
 
 class Links(unittest.TestCase):
