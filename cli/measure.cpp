@@ -59,7 +59,7 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
     draw_points(written.study, std::nullopt, common, progress);
   }
   if (flags.report) {
-    write_report(flags.scenario, common, flags.request.fitted);
+    write_report(written, common);
   }
 }
 
@@ -94,7 +94,7 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }
   if (flags.report) {
-    write_report(study->file, common, request.fitted);
+    write_report(*study, common);
   }
   study::throw_if_failed(study->points);
 }
@@ -145,7 +145,7 @@ void add_report(CLI::App& app, CommonOptions& common) {
   command->add_option("RESULTS", *file, "results.jsonl or predictions.jsonl of a run, or a report.html")
       ->required();
   command->footer("report out/quickstart/results.jsonl");
-  command->callback([file, &common] { write_report(*file, common); });
+  command->callback([file, &common] { write_report(study::read_study(*file), common); });
 }
 
 void add_compare(CLI::App& app, CommonOptions& common) {

@@ -115,7 +115,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
     draw_points(study, study::speedup_grid(study), common, progress);
   }
   if (flags.report && !study.unwritable) {
-    write_report(study.file, common);
+    write_report(study, common);
   }
   if (common.format == OutputFormat::table) {
     print_native(study.native, flags.explain);

@@ -183,11 +183,17 @@ void add_report_flag(CLI::App& command, bool& report) {
       ->each([](const std::string&) { plots::require_charts(); });
 }
 
-void write_report(const std::filesystem::path& results, const CommonOptions& common, bool fitted) {
-  const study::WrittenStudy written = study::read_study(results, fitted);
+void write_report(const study::WrittenStudy& written, const CommonOptions& common) {
   write(report_of(written),
-        common.output ? study::output_directory(common, written.header.scenario.name) : results.parent_path(),
+        common.output ? study::output_directory(common, written.header.scenario.name)
+                      : written.study.file.parent_path(),
         common);
+}
+
+void write_report(const study::PointStudy& study, const CommonOptions& common) {
+  study::WrittenStudy written = study::read_study(study.file);
+  written.study = study;
+  write_report(written, common);
 }
 
 void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common) {

@@ -15,8 +15,11 @@ void add_report_flag(CLI::App& command, bool& report);
 /// The page of a study that was written down.
 plots::HtmlReport report_of(const study::WrittenStudy& written);
 
-/// That of results.jsonl, predictions.jsonl or report.html, beside it or where --output says; says where.
-void write_report(const std::filesystem::path& results, const CommonOptions& common, bool fitted = false);
+/// The same as report.html beside its results or where --output says; says where.
+void write_report(const study::WrittenStudy& written, const CommonOptions& common);
+
+/// That of a study that has just ended: its results do not hold what probes after the first found.
+void write_report(const study::PointStudy& study, const CommonOptions& common);
 
 /// What was said of a plan; its verdict stands first.
 void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common);

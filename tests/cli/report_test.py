@@ -65,6 +65,17 @@ class Report(RingsideCase):
             self.assertIn(word, page)
         self.assertLess(len(page), 1_000_000)
 
+    def test_compare_says_in_the_report_what_it_said_of_this_machine(self):
+        scenario = self.write("here.yaml", "algorithms: [ring]\nranks: 2\nmessage_sizes: [64 KiB]\nbackend: shm\nmachine: this\n")
+        result = self.run_ringside("compare", scenario, "--report", "--no-charts", "--output", self.folder, "--calibrate-time", "1 s",
+                                   "--time-per-point", "0.1 s")
+        if result.returncode == 3:
+            self.skipTest(result.stderr.strip())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = (self.folder / "report.html").read_text(encoding="utf-8")
+        for sentence in result.stdout.split("\n\n")[0].splitlines():
+            self.assertIn(html.escape(sentence, quote=True).replace("&#x27;", "&#39;"), page)
+
     def test_the_records_read_back_equal(self):
         _, page = self.predicted()
         records = (self.folder / "predictions.jsonl").read_text(encoding="utf-8")
