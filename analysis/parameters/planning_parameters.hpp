@@ -26,15 +26,13 @@ enum class PlanningParameter : std::size_t {
   exposed_tensor,
   spread,
   // Quantiles, which follow from the runs of sources that were held out:
-  dense_low,
-  dense_high,
-  adapters_low,
-  adapters_high,
-  sparse_low,
-  sparse_high,
+  dense_factor,
+  float8_factor,
+  adapters_factor,
+  sparse_factor,
 };
 inline constexpr std::size_t kNumPlanningParameters =
-    static_cast<std::size_t>(PlanningParameter::sparse_high) + 1;
+    static_cast<std::size_t>(PlanningParameter::sparse_factor) + 1;
 
 /// Its key in configs/planning/parameters.yaml.
 std::string_view name(PlanningParameter parameter);

@@ -22,6 +22,15 @@ double share_of_other(const std::string& kind) {
 
 }  // namespace
 
+PlanningParameter factor_of(const Workload& workload, bool adapters) {
+  using enum PlanningParameter;
+  const bool in_8_bits = workload.compute.precision == Precision::float8;
+  return workload.transformer->experts > 1 ? sparse_factor
+         : adapters                        ? adapters_factor
+         : in_8_bits                       ? float8_factor
+                                           : dense_factor;
+}
+
 LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool adapters,
                              const PlanningParameters& parameters) {
   using enum PlanningParameter;
@@ -34,6 +43,7 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   // Adapters double a layer's kernels: two small products, a scaling and a sum beside each product. Float8
   // comes with Transformer Engine, whose layers fuse norms, casts and activations.
   constexpr double kHalf = 0.5;
+  const double factor = parameters[factor_of(workload, adapters)];
   LanguageSpeed speed{
       .share = parameters[share_ampere] *
                (known != shares.end() ? parameters[known->second] : share_of_other(kind)),
@@ -41,13 +51,7 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
       .traversals = parameters[traversals],
       .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kHalf),
       .dequantised = parameters[dequantised],
-      .time = {.low = parameters[sparse     ? sparse_low
-                                 : adapters ? adapters_low
-                                            : dense_low],
-               .typical = 1,
-               .high = parameters[sparse     ? sparse_high
-                                  : adapters ? adapters_high
-                                             : dense_high]},
+      .time = {.low = 1 / factor, .typical = 1, .high = factor},
       // A share that no run bore on is still the guess.
       .extrapolated =
           !measured.contains(chip_of(gpu)) ||
@@ -69,8 +73,8 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
 
 double seconds_of(const Work& work, const GpuSheet& gpu, Precision precision, const LanguageSpeed& speed) {
   const Precision half = precision == Precision::float8 ? Precision::bfloat16 : precision;
-  const double arithmetic =
-      work.matrices / flop_rate(gpu, precision) + speed.attention * work.attention / flop_rate(gpu, half);
+  const double arithmetic = work.matrices / flop_rate(gpu, precision) +
+                            (work.vocabulary + speed.attention * work.attention) / flop_rate(gpu, half);
   const double memory =
       (speed.traversals * work.traversed + speed.dequantised * work.dequantised) / gpu.memory_bandwidth.value;
   return std::hypot(arithmetic / speed.share + memory, speed.layer_time * work.layers);

@@ -27,6 +27,9 @@ struct LanguageSpeed {
 /// By how much that widens both ends.
 inline constexpr double kExtrapolatedWider = 1.25;
 
+/// Which factor says how far such runs are off; `workload` has a transformer.
+PlanningParameter factor_of(const Workload& workload, bool adapters);
+
 /// From configs/planning/parameters.yaml, whose sources are those of configs/scaling/language_models.csv.
 /// Measured: data-centre A100, H100, Blackwell, and H200 by lab/planning/training-lab; others of their
 /// generation are extrapolated. GeForce and Ada: Ampere's numbers; Volta, without bfloat16 and fused
@@ -36,21 +39,22 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
                              const PlanningParameters& parameters);
 
 /// What every speed of a language model takes for granted; measured by lab/planning/training-lab
-/// (lab/docs/measurements/h200-training.md).
+/// (lab/docs/measurements/h200-training.md and h100-training.md).
 inline constexpr const char* kFusedKernels =
-    "Kernels are fused, as by torch.compile. Without it, models of Hugging Face took 1.05 to 2.3 times as "
-    "long on an H200, and up to 1.9 times the memory.";
+    "Kernels are fused, as by torch.compile. Without it, models of Hugging Face took 1.05 to 2.4 times as "
+    "long on an H100 and an H200, and up to 1.9 times the memory.";
 
 /// What one pass of one replica computes, on the GPU of one stage.
 struct Work {
   double matrices = 0;     ///< Operations, with what checkpointing repeats.
+  double vocabulary = 0;   ///< Likewise outside layers, which stays in 16 bits.
   double attention = 0;    ///< Likewise, of every token with every other.
   double traversed = 0;    ///< Bytes of activations that are made or read back, each once.
   double dequantised = 0;  ///< Weights that are turned back from four bits.
   double layers = 0;       ///< Those of the stage, each direction counted.
   double last = 0;         ///< Share of the backward pass in all of this.
 
-  double operations() const { return matrices + attention; }
+  double operations() const { return matrices + vocabulary + attention; }
 };
 
 /// Seconds of it. The operations of matrices are in `precision`; attention stays in 16 bits.

@@ -108,9 +108,11 @@ ComputeTime of_language_model(const Workload& workload, const GpuSheet& gpu) {
   const Precision precision = workload.compute.precision;
   const double matrices = 2.0 * static_cast<double>(model.sequence * active_elements_of_layer(model));
   const double in_layers = model.layers * forward_flops_of_layer(model);
-  Work work{.matrices = 3 * (model.layers * matrices + forward_flops_of(model) - in_layers),
+  Work work{.matrices = 3 * model.layers * matrices,
+            .vocabulary = 3 * (forward_flops_of(model) - in_layers),
             .attention = 3 * (in_layers - model.layers * matrices),
-            .traversed = 3.0 * model.layers * kept_bytes_of_layer(model, precision)};
+            .traversed =
+                3 * (model.layers * kept_bytes_of_layer(model, precision) + logit_bytes(model, precision))};
   const LanguageSpeed speed = language_speed(gpu, workload, false, planning_parameters());
   const Seconds typical{seconds_of(work, gpu, precision, speed)};
   const double share = work.operations() / flop_rate(gpu, precision) / typical.value;

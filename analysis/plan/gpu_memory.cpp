@@ -77,6 +77,10 @@ double kept_bytes_of_layer(const Transformer& model, Precision precision) {
   return precision == Precision::float8 ? whole - static_cast<double>(model.sequence) * less : whole;
 }
 
+double logit_bytes(const Transformer& model, Precision precision) {
+  return bytes_per_number(precision) * static_cast<double>(model.sequence * model.vocabulary);
+}
+
 Bytes usable_memory(const GpuSheet& gpu) {
   static const std::set<std::string> decimal = {"T4",  "A10", "A10G", "A40",  "L4",
                                                 "L20", "L40", "L40S", "B300", "GB300"};

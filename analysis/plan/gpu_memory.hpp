@@ -34,6 +34,9 @@ double bytes_per_number(Precision precision);
 /// in them: two norms' outputs and the gate's product, of which one fused kernel needs no other copy.
 double kept_bytes_of_layer(const Transformer& model, Precision precision);
 
+/// Bytes of what one sample's tokens say of each word of the vocabulary.
+double logit_bytes(const Transformer& model, Precision precision);
+
 /// What programs find on a card: one sold with 40 GB has 40 GiB, 42.9e9 bytes (`nvidia-smi`: 40960 MiB).
 /// Cards of GDDR6 with ECC lose a sixteenth of it; B300 and GB300 are sold by 10^9 bytes.
 Bytes usable_memory(const GpuSheet& gpu);

@@ -193,7 +193,8 @@ double measured_share(const Plan& plan, const PlannedStep& step, const GpuSheet&
   PlannedStep alone = step;
   alone.layout = measured_way(plan, *step.layout);
   const Work work = work_of(plan.workload, alone);
-  const Work operations{.matrices = work.matrices, .attention = work.attention};
+  const Work operations{
+      .matrices = work.matrices, .vocabulary = work.vocabulary, .attention = work.attention};
   const double memory = gpu.memory_bandwidth.value;
   const double passes = step.micro_batches;
   const double measured = passes * step.micro_batch / samples_per_second;
@@ -210,6 +211,7 @@ double measured_share(const Plan& plan, const PlannedStep& step, const GpuSheet&
 Work work_of(const Workload& workload, const PlannedStep& step) {
   const Transformer& model = *workload.transformer;
   const Layout& layout = *step.layout;
+  const Precision precision = workload.compute.precision;
   // The stage with most layers sets the pace; what is outside layers is spread evenly, as far as that can be.
   const double layers = layers_on_stage(model, layout);
   const double samples = static_cast<double>(step.micro_batch) / layout.tensor / layout.context;
@@ -222,11 +224,12 @@ Work work_of(const Workload& workload, const PlannedStep& step) {
   const double backward = layout.adapters == Adapters::none ? 2 : 1;
   const double again = layout.recomputed();
   const double attention_again = layout.checkpointing == Checkpointing::selective ? 1 : again;
-  Work work{
-      .matrices = (1 + backward + again) * matrices + 3 * outside,
-      .attention = (3 + attention_again) * attention,
-      .traversed = (3 + again) * samples * layers * kept_bytes_of_layer(model, workload.compute.precision),
-      .layers = (2 + again) * layers};
+  Work work{.matrices = (1 + backward + again) * matrices,
+            .vocabulary = 3 * outside,
+            .attention = (3 + attention_again) * attention,
+            .traversed = (3 + again) * samples * layers * kept_bytes_of_layer(model, precision) +
+                         3 * samples * logit_bytes(model, precision) / layout.pipeline,
+            .layers = (2 + again) * layers};
   work.last = 1 - (matrices + outside + attention) / work.operations();
   if (layout.adapters == Adapters::qlora) {
     work.dequantised =

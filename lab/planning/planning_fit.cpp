@@ -42,13 +42,10 @@ constexpr auto kMeanings = std::to_array<PlanningParameterMeaning>(
      {exposed_sharded, "1", "likewise of gathers and reductions of sharded tensors", 3},
      {exposed_tensor, "1", "exposed share of tensor- and pipeline-parallel messages", 1.33},
      {spread, "1", "standard deviation of the computing times of GPUs over their mean", 3},
-     {dense_low, "1", "5 % of runs take less than this of what is planned, beside what collectives explain",
-      1},
-     {dense_high, "1", "5 % take more than this", 1},
-     {adapters_low, "1", "likewise with adapters", 1},
-     {adapters_high, "1", "likewise with adapters", 1},
-     {sparse_low, "1", "likewise of mixtures of experts", 1},
-     {sparse_high, "1", "likewise of mixtures of experts", 1}});
+     {dense_factor, "1", "90 % of runs are off by less than this factor, beside what collectives explain", 1},
+     {float8_factor, "1", "likewise in 8 bits", 1},
+     {adapters_factor, "1", "likewise with adapters", 1},
+     {sparse_factor, "1", "likewise of mixtures of experts", 1}});
 static_assert(kMeanings.size() == kNumPlanningParameters);
 
 /// Plans all runs again and again with other parameters; what collectives take is predicted once.
@@ -158,27 +155,22 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
   return best;
 }
 
-/// Logarithms of how far runs are off, by the low quantile that they bear on, and by source.
+/// Logarithms of how far runs are off, by the factor that they bear on, and by source.
 using Surprises = std::map<PlanningParameter, std::map<std::string, std::vector<double>>>;
-
-PlanningParameter high_of(PlanningParameter low) {
-  return static_cast<PlanningParameter>(static_cast<std::size_t>(low) + 1);
-}
 
 /// Beyond its communication's ends: what speed.time must be, on GPUs that trainings ran on, to put a run just
 /// inside. On others the interval is wider already.
 void add_surprise(const RunFit::Row& row, const PlannedStep& step, const PlanningParameters& parameters,
                   Surprises& surprises) {
-  const PlanningParameter low = row.run->model().experts > 1                   ? sparse_low
-                                : row.run->layout().adapters != Adapters::none ? adapters_low
-                                                                               : dense_low;
+  const PlanningParameter factor =
+      factor_of(row.run->plan.workload, row.run->layout().adapters != Adapters::none);
   const double typical = step.total.typical.value;
   const double error = std::log(*row.run->step_seconds / typical);
   const double all = std::log((error < 0 ? step.total.low : step.total.high).value / typical);
   const double wider = step.extrapolated ? std::log(kExtrapolatedWider) : 0;
-  const double time = std::abs(std::log(parameters[error < 0 ? low : high_of(low)])) + wider;
+  const double time = std::log(parameters[factor]) + wider;
   const double communication = std::max(0.0, all * all - time * time);
-  surprises[low][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)) - wider);
+  surprises[factor][row.source].push_back(std::sqrt(std::max(0.0, error * error - communication)) - wider);
 }
 
 /// The value that one more of their kind does not exceed with this probability, as far as so few can say: the
@@ -190,11 +182,11 @@ double at_share_of_next(const std::vector<double>& values, double share) {
 
 /// What holds 90 % of the runs of two sources in three: of the next run, and of the next source. Runs of one
 /// source err alike: pooled, a source with many runs, or one that is far off, would set the interval alone.
-/// Few sources bear on adapters and experts, which are one thing more to be wrong about: no narrower than
-/// dense models. One source cannot say how far the next one is off: the guess stays.
-void set_quantiles(const Surprises& surprises, const std::string& held_out, PlanningParameters& parameters) {
-  double end = 0.05;
-  for (const auto& [low, by_source] : surprises) {
+/// Few sources bear on 8 bits, adapters and experts, which are one thing more to be wrong about: no narrower
+/// than dense models. One source cannot say how far the next one is off: the guess stays.
+void set_quantiles(Surprises surprises, const std::string& held_out, PlanningParameters& parameters) {
+  surprises[dense_factor].insert(surprises[float8_factor].begin(), surprises[float8_factor].end());
+  for (const auto& [factor, by_source] : surprises) {
     std::vector<double> ends;
     for (const auto& [source, some] : by_source) {
       if (source != held_out) {
@@ -203,9 +195,8 @@ void set_quantiles(const Surprises& surprises, const std::string& held_out, Plan
     }
     if (ends.size() > 1) {
       constexpr double kMost = 2.0 / 3;
-      end = std::max(end, at_share_of_next(ends, kMost));
-      parameters[low] = std::exp(-end);
-      parameters[high_of(low)] = std::exp(end);
+      const double least = factor == dense_factor ? 0.05 : std::log(parameters[dense_factor]);
+      parameters[factor] = std::exp(std::max(least, at_share_of_next(ends, kMost)));
     }
   }
 }

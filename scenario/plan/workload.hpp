@@ -30,7 +30,7 @@ struct Tensor {
 };
 
 /// The arithmetic that does most of the work; says which rate of a data sheet counts.
-/// `float8`: matrices in 8 bits, all else as with bfloat16.
+/// `float8`: matrices of layers in 8 bits, all else as with bfloat16.
 enum class Precision { float32, tf32, float16, bfloat16, float8 };
 enum class Optimizer { sgd, momentum, adam };
 /// What kind of network it is: says which published speeds hold (configs/scaling/speeds.csv). Transformers

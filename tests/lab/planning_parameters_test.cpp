@@ -30,10 +30,9 @@ TEST(PlanningParameters, OfTheProgramLieWithinTheirBounds) {
           << name(meanings[i].parameter);
     }
   }
-  for (const auto low :
-       {PlanningParameter::dense_low, PlanningParameter::adapters_low, PlanningParameter::sparse_low}) {
-    EXPECT_LT(planning_parameters()[low], 1);
-    EXPECT_GT(planning_parameters().values[static_cast<std::size_t>(low) + 1], 1);
+  for (const auto factor : {PlanningParameter::dense_factor, PlanningParameter::float8_factor,
+                            PlanningParameter::adapters_factor, PlanningParameter::sparse_factor}) {
+    EXPECT_GT(planning_parameters()[factor], 1);
   }
 }
 
@@ -43,7 +42,8 @@ TEST(PlanningParameters, ThatNoRunBoreOnAreExtrapolated) {
   const GpuSheet gpu = *find_gpu_sheet("H100-SXM");
   const LanguageSpeed guessed = language_speed(gpu, workload, false, planning_guesses());
   EXPECT_TRUE(guessed.extrapolated);
-  EXPECT_DOUBLE_EQ(guessed.time.high, kExtrapolatedWider * planning_guesses()[PlanningParameter::dense_high]);
+  EXPECT_DOUBLE_EQ(guessed.time.high,
+                   kExtrapolatedWider * planning_guesses()[PlanningParameter::dense_factor]);
   EXPECT_FALSE(language_speed(gpu, workload, false, planning_parameters()).extrapolated);
 }
 
