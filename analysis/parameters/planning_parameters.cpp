@@ -14,25 +14,11 @@ namespace {
 // hides most gathers (Zhao et al. 2023, arXiv 2304.11277, §5). Shares of generations and attention keep close
 // to their guesses: few sources tell them apart from what else differs between frameworks.
 constexpr auto kGuesses = std::to_array<std::pair<std::string_view, double>>({
-    {"share_ampere", 0.72},
-    {"share_hopper", 0.9},
-    {"share_blackwell", 0.86},
-    {"share_float8", 0.75},
-    {"attention_ampere", 1},
-    {"attention_hopper", 1.4},
-    {"traversals", 2},
-    {"layer_time", 1000},
-    {"gathered_time", 1.5},
-    {"dequantised", 12},
-    {"experts", 1.4},
-    {"exposed_ddp", 0.3},
-    {"exposed_sharded", 0.3},
-    {"exposed_tensor", 0.75},
-    {"spread", 0.005},
-    {"dense_factor", 1.3},
-    {"float8_factor", 1.5},
-    {"adapters_factor", 1.5},
-    {"sparse_factor", 1.5},
+    {"share_ampere", 0.72},   {"share_hopper", 0.9},     {"share_blackwell", 0.86}, {"share_float8", 0.75},
+    {"attention_ampere", 1},  {"attention_hopper", 1.4}, {"traversals", 2},         {"layer_time", 1000},
+    {"gathered_time", 1.5},   {"dequantised", 12},       {"experts", 1.4},          {"exposed_ddp", 0.3},
+    {"exposed_sharded", 0.3}, {"exposed_tensor", 0.75},  {"spread", 0.005},         {"dense_factor", 1.3},
+    {"float8_factor", 1.5},   {"adapters_factor", 1.5},  {"sparse_factor", 1.5},
 });
 static_assert(kGuesses.size() == kNumPlanningParameters);
 
