@@ -83,11 +83,11 @@ double seconds_of(const Work& work, const GpuSheet& gpu, Precision precision, co
 FamilySpeed family_speed(ModelFamily family) {
   switch (family) {
     case ModelFamily::convolutional:
-      return {.arithmetic = 1.058, .traversals = 15.63, .time = {.low = 0.75, .typical = 1, .high = 1.7}};
+      return {.arithmetic = 1.058, .traversals = 15.63, .time = {.low = 0.79, .typical = 1, .high = 1.7}};
     case ModelFamily::detection:
       return {.arithmetic = 0.5467, .traversals = 30.25, .time = {.low = 0.6, .typical = 1, .high = 1.7}};
     case ModelFamily::transformer:
-      return {.arithmetic = 0.78, .traversals = 25, .time = {.low = 0.72, .typical = 1, .high = 1.45}};
+      return {.arithmetic = 0.78, .traversals = 25, .time = {.low = 0.72, .typical = 1, .high = 1.25}};
   }
   throw_bug("a declared value", __FILE__, __LINE__, "a family of models has no speed");
 }
