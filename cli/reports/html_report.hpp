@@ -27,8 +27,8 @@ void write_report(const study::PointStudy& study, const CommonOptions& common);
 /// All that is said of a plan; its verdict stands first.
 void write_report(const study::PlanStudy& study, const CommonOptions& common);
 
-/// What `say` prints, added to a report that has its records. The first table stands above the charts; others,
-/// called `others`, stand below. `machine` has no name where there are several.
+/// What `say` prints, added to a report that has its records. The first table stands above the charts; other
+/// tables, called `others`, stand below. `machine` has no name where there are several.
 void write_report(plots::HtmlReport report, const Machine& machine, const Say& say, std::string_view others,
                   const CommonOptions& common);
 
