@@ -14,7 +14,7 @@ from browser import Browser  # pylint: disable=wrong-import-position
 ADDRESSES = {"address without state": "", "address of a view alone (plan)": "#view=plan", "link, nine ranks": "#ranks=9",
              "link, `p4d.24xlarge` with `native`": "#machine=p4d.24xlarge&algorithms=naive%2Cring%2Cnative&nodes=1&ranks=16"}
 # From when it is counted; where the answer stands before the load event, that time is negative.
-CLOCKS = {"the page was asked for": "0", "its last byte came": "entry.responseEnd", "its script began": "times.began", "the load event": "entry.loadEventEnd"}
+CLOCKS = {"the request": "0", "the last byte": "entry.responseEnd", "the page's script began": "times.began", "the load event": "entry.loadEventEnd"}
 SCRIPT = ("(() => { const [entry] = performance.getEntriesByType('navigation'); const times = JSON.parse(document.documentElement.dataset.first);"
           "return [" + ", ".join(f"times.answered - ({start})" for start in CLOCKS.values()) + "]; })()")
 
