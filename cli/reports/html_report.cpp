@@ -1,6 +1,7 @@
 #include "cli/reports/html_report.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -210,15 +211,13 @@ void write_report(HtmlReport report, const Machine& machine, const Say& say, std
   as_table.format = OutputFormat::table;
   const Transcript said = said_by([&] { say(as_table); });
   const auto new_lines = [&report](std::string_view text) {
-    std::vector<std::string_view> lines = split(text, '\n');
-    std::erase_if(lines, [&](std::string_view line) {
-      return line.empty() ||
-             std::ranges::count(report.sentences, line) + std::ranges::count(report.next, line) > 0;
+    auto lines = mapped<std::string>(split(text, '\n'), std::identity());
+    std::erase_if(lines, [&](const std::string& it) {
+      return it.empty() || std::ranges::count(report.sentences, it) + std::ranges::count(report.next, it) > 0;
     });
     return lines;
   };
-  const std::vector<std::string_view> lines = new_lines(said.before);
-  report.sentences.insert(report.sentences.end(), lines.begin(), lines.end());
+  std::ranges::copy(new_lines(said.before), std::back_inserter(report.sentences));
   for (const Transcript::Part& part : said.tables) {
     const bool first = &part == &said.tables.front();
     plots::HtmlTable& table = first ? report.winners : report.tables.emplace_back();

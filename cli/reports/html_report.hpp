@@ -9,7 +9,6 @@
 /// report.html: what the screen says, charts to hover, and how the numbers were made.
 namespace ringside::cli {
 
-/// What prints as these options say.
 using Say = std::function<void(const CommonOptions&)>;
 
 /// `--report`; a build that cannot write one says so before anything is measured.

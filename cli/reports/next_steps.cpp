@@ -54,8 +54,9 @@ Step quieter_or_longer(const Found& found) {
 Step better_predictions(const Found& found) {
   const study::PointStudy& study = found.study;
   const std::vector<Accuracy>& accuracy = study.conclusions.accuracy;
-  if (accuracy.empty() || (accuracy.back().median_abs_error <= kGoodError &&
-                           accuracy.back().coverage.value_or(1) >= kGoodCoverage)) {
+  if (found.file.empty() || accuracy.empty() ||
+      (accuracy.back().median_abs_error <= kGoodError &&
+       accuracy.back().coverage.value_or(1) >= kGoodCoverage)) {
     return {};
   }
   const Point& worst = *worst_prediction(study.points);
@@ -63,9 +64,6 @@ Step better_predictions(const Found& found) {
     return contains(found.typed, " compare ") && !disturbed(study.machine)
                ? Step{"For better predictions, probe this machine for longer (--calibrate-time)."}
                : Step{};
-  }
-  if (found.file.empty()) {
-    return {};
   }
   if (!study.machine.gpu) {
     return {

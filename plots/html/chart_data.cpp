@@ -86,8 +86,7 @@ std::string chart_data(const std::vector<Point>& points, const std::vector<HtmlC
       return Json::array({bytes, format(Bytes{bytes})});
     });
     for (const RanksPanel& panel : group.panels) {
-      const Json all =
-          mapped(pen.drawing_order(panel), [&](const Series* it) { return series_of(*it, pen); });
+      const Json all = mapped(pen.drawing_order(panel), [&](auto* it) { return series_of(*it, pen); });
       json.push_back({{"title", fmt::format("{}, {}", group.description, count_of(panel.ranks, "rank"))},
                       {"ranks", panel.ranks},
                       {"fills", pen.fills()},

@@ -51,8 +51,7 @@ std::string table_html(const HtmlTable& shown, int number) {
     }
     rows += "</tr>\n";
   }
-  const std::string cut =
-      fmt::format("The first {} of {} rows; the records hold all.", kMostRows, all_rows.size());
+  const auto cut = fmt::format("The first {} of {} rows; the records hold all.", kMostRows, all_rows.size());
   return fmt::format(fmt::runtime(kTable), arg("number", number), arg("title", escaped(shown.title)),
                      arg("explained", paragraph(all_rows.size() > kMostRows ? cut : "")), arg("head", head),
                      arg("rows", rows), arg("remarks", paragraph(shown.remarks)));
