@@ -102,22 +102,18 @@ void require_results(const std::vector<study::LogCheck>& checks, const std::vect
 
 /// What `say` prints, once more as a page.
 void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& checks,
-                   const std::vector<Point>& own, const CommonOptions& common,
-                   const std::function<void(const CommonOptions&)>& say) {
+                   const std::vector<Point>& own, const CommonOptions& common, const Say& say) {
   if (!flags.report) {
     return;
   }
-  CommonOptions as = common;
-  as.format = OutputFormat::json;
-  Machine machine;
-  plots::HtmlReport report{.points = own, .winners = {"The check"}};
-  std::string name = "check";
-  if (checks.size() == 1) {
-    name = folder_of(checks.front());
-    machine = checks.front().machine;
-    report.sentences = {verdict_line(checks.front())};
-    report.points = checks.front().check.points;
-    report.next = check_next(checks.front());
+  CommonOptions as_json = common;
+  as_json.format = OutputFormat::json;
+  const study::LogCheck* alone = checks.size() == 1 ? &checks.front() : nullptr;
+  const std::string name = alone ? folder_of(*alone) : "check";
+  plots::HtmlReport report{.points = alone ? alone->check.points : own, .winners = {"The check"}};
+  if (alone) {
+    report.sentences = {verdict_line(*alone)};
+    report.next = check_next(*alone);
   } else if (!checks.empty()) {
     const auto is_slow = [](const study::LogCheck& one) { return one.check.alarmed(); };
     report.sentences = {
@@ -129,15 +125,14 @@ void report_checks(const CheckFlags& flags, const std::vector<study::LogCheck>& 
   }
   report.tables = {{"All times", comparison_table(report.points, ComparisonLayout::page)}};
   report.records = to_line(study::plain_header(common, {.name = name, .file = name})) + '\n' +
-                   to_lines(report.points) + said_by([&] { say(as); }).before;
-  as.format = OutputFormat::table;
-  const Transcript said = said_by([&] {
+                   to_lines(report.points) + said_by([&] { say(as_json); }).before;
+  const auto say_all = [&](const CommonOptions& as) {
     say(as);
     if (flags.gate) {
       print_gate(*flags.gate, checks, as);
     }
-  });
-  write_report(std::move(report), machine, said, "Beside its baseline", common);
+  };
+  write_report(std::move(report), alone ? alone->machine : Machine(), say_all, "Beside its baseline", common);
 }
 
 /// Runs what can be run here.

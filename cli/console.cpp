@@ -212,26 +212,13 @@ std::string sentence_within(std::string_view text, std::optional<std::size_t> co
   throw lacking("cannot write to standard output: {}", std::generic_category().message(errno));
 }
 
-/// Keeps what is printed meanwhile; standard output is one for the whole program, too.
-class Capture {
- public:
-  Capture() { now = this; }
-  ~Capture() { now = nullptr; }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-
-  void add(std::string_view text) {
-    (transcript.tables.empty() ? transcript.before : transcript.tables.back().after) += text;
-  }
-
-  Transcript transcript;
-  static inline Capture* now = nullptr;
-};
+/// What keeps all that is printed, while there is one; standard output is one for the whole program, too.
+Transcript* kept = nullptr;
 
 /// As it is: orders for a terminal act.
 void print_raw(std::string_view text) {
-  if (Capture::now != nullptr) {
-    Capture::now->add(text);
+  if (kept != nullptr) {
+    (kept->tables.empty() ? kept->before : kept->tables.back().after) += text;
     return;
   }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
@@ -294,7 +281,6 @@ study::Observer Progress::observer() {
   return {.stage = [this](std::string_view what) { stage(what); },
           .progress = [this](double fraction, std::string_view what) { update(fraction, what); },
           .finished = [this] { finish(); },
-          .journal = [](const std::filesystem::path&) {},
           .note = [this](std::string_view sentence) { note(sentence); }};
 }
 
@@ -307,8 +293,8 @@ std::string wrapped_for_terminal(std::string_view text, std::size_t taken) {
 }
 
 void print_table(TextTable shown, std::string_view marked) {
-  if (Capture::now != nullptr) {
-    Capture::now->transcript.tables.push_back({std::move(shown)});
+  if (kept != nullptr) {
+    kept->tables.push_back({std::move(shown)});
     return;
   }
   Columns columns = columns_of(shown.header, shown.rows);
@@ -349,7 +335,7 @@ void print_error(std::string_view line) {
 }
 
 void print_line(std::string_view text) {
-  print(sentence_within(text, Capture::now == nullptr ? terminal_width(STDOUT_FILENO) : std::nullopt));
+  print(sentence_within(text, kept == nullptr ? terminal_width(STDOUT_FILENO) : std::nullopt));
   print("\n");
 }
 
@@ -374,9 +360,13 @@ void print_file(const std::filesystem::path& file) {
 }
 
 Transcript said_by(const std::function<void()>& say) {
-  Capture capture;
+  Transcript transcript;
+  kept = &transcript;
+  struct Reset {
+    ~Reset() { kept = nullptr; }
+  } at_the_end;
   say();
-  return std::move(capture.transcript);
+  return transcript;
 }
 
 void finish_output() {

@@ -52,9 +52,9 @@ void show_written(const CLI::App& command, const MeasureFlags& flags, const Comm
   if (common.output) {  // Refused before anything is printed.
     study::output_directory(common, written.header.scenario.name);
   }
-  std::for_each(written.notes.begin(), written.notes.end(), [&](const auto& note) { progress.note(note); });
+  std::ranges::for_each(written.notes, [&](const auto& note) { progress.note(note); });
   print_points(written.study, common, flags.explain,
-               next_steps(written.study, written.header, written.ended));
+               next_steps(written.study, written.header.command, written.ended));
   if (!flags.no_charts) {
     draw_points(written.study, std::nullopt, common, progress);
   }
@@ -88,8 +88,7 @@ void run(const CLI::App& command, MeasureFlags& flags, const CommonOptions& comm
   if (!study) {
     return;  // Rank 0 of mpirun, srun or torchrun prints.
   }
-  print_points(*study, common, flags.explain,
-               next_steps(*study, study::run_header(common, study->scenario, std::nullopt), true));
+  print_points(*study, common, flags.explain, next_steps(*study, common.command_line, true));
   if (request.predicts && !flags.no_charts) {
     draw_points(*study, study::speedup_grid(*study), common, progress);
   }

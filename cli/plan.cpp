@@ -70,10 +70,7 @@ void answer(study::PlanRequest request, const study::WrittenPlan* written, const
   view.top = flags.all_rows ? static_cast<std::size_t>(request.top) : view.top;
   print_plan(study, view, common);
   if (flags.report && !study.ranked.candidates.empty()) {
-    CommonOptions as_table = common;
-    as_table.format = OutputFormat::table;
-    const PlanView whole{.explained = true, .top = std::max(view.top, study.ranked.order.size())};
-    write_report(study, said_by([&] { print_plan(study, whole, as_table); }), common);
+    write_report(study, common);
   } else if (flags.report) {
     progress.note("No report: there is no offer.");
   }

@@ -106,8 +106,7 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
   }
   const study::PointStudy study = study::predict(request, common, progress.observer());
   study::require_predictions(study);
-  print_points(study, common, flags.explain,
-               next_steps(study, study::run_header(common, study.scenario, std::nullopt), true));
+  print_points(study, common, flags.explain, next_steps(study, common.command_line, true));
   if (flags.explain && common.format == OutputFormat::table) {
     print_lines(class_sentences(study.points));
   }

@@ -69,8 +69,7 @@ bool holds_results(const std::filesystem::path& file) {
   std::error_code none;
   std::string first;
   if (std::filesystem::is_regular_file(file, none)) {  // A pipe gives its bytes once.
-    std::ifstream stream(file);
-    std::getline(stream, first);
+    std::getline(std::ifstream(file), first);
   }
   return first.starts_with(R"({"record")") || kPageStart.starts_with(first + '\n');
 }
@@ -84,17 +83,18 @@ WrittenStudy read_study(const std::filesystem::path& file, bool fitted) {
   if (results.points.empty()) {
     throw bad_input("{}: holds no point, nothing to report", file.string());
   }
-  WrittenStudy written{.header = std::move(results.header),
-                       .study = {},
-                       .records = std::string(records_in(text, file.string())),
-                       .notes = std::move(results.notes)};
+  WrittenStudy written{
+      .header = std::move(results.header),
+      .study = {.scenario = {}, .machine = {}, .points = std::move(results.points), .file = file},
+      .records = std::string(records_in(text, file.string())),
+      .notes = std::move(results.notes)};
   PointStudy& study = written.study;
-  study.scenario.name = written.header.scenario.name;
+  const ScenarioRecord& scenario = written.header.scenario;
+  study.scenario.name = scenario.name;
+  study.scenario.file = scenario.text.empty() ? "" : scenario.file;  // Else it is the log that was imported.
   if (const std::optional<MachineRecord>& machine = written.header.machine) {
     study.machine = parse_machine(machine->yaml, machine->name);
   }
-  study.points = std::move(results.points);
-  study.file = file;
   draw_conclusions(study, fitted);
   study.native = native_findings(study.points, study.machine);
   // A run ends with its verdicts.

@@ -1,6 +1,7 @@
 // The page: what its controls say becomes questions, which the compiled program answers. The state is in the fragment of the address.
 (() => {
   'use strict';
+  const times = { began: performance.now() };
   const { make, say, seconds } = ringsidePage;
   const root = document.documentElement;
   const $ = (id) => document.getElementById(id);
@@ -16,7 +17,6 @@
     if (!answer) throw NOT_YET;
     return answer;
   }
-  const times = {};
   let waits = null;  // What is done when more of the program runs.
   function attempt(work) {
     try {

@@ -1,5 +1,7 @@
 // ringside-live TITLE, which `measure --live` starts (cli/live/live_page.cpp): serves the page of that run to
 // this machine. Standard input is a socket to the run: the page's address goes there, JSON comes back.
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -21,48 +23,26 @@ namespace ringside::cli {
 namespace {
 
 using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
 
-/// What the run has told so far. The thread that reads and those that answer share it.
-class Run {
- public:
-  /// Waits for the next message; none when the run is over, however it ended.
-  bool read() {
-    std::string message(std::size_t{1} << 14, '\0');
-    const ssize_t size = ::read(STDIN_FILENO, message.data(), message.size());
-    const std::lock_guard lock(mutex_);
-    told_["ended"] = size <= 0;
-    if (size > 0) {
-      told_.update(ordered_json::parse(message.substr(0, static_cast<std::size_t>(size))));
-    }
-    return size > 0;
-  }
-  std::string journal() {
-    const std::lock_guard lock(mutex_);
-    return told_["journal"];
-  }
-  /// For the page's script; `size` tells it when the journal has grown.
-  std::string state() {
-    const std::lock_guard lock(mutex_);
-    std::error_code none;
-    const auto size = std::filesystem::file_size(told_["journal"].get<std::string>(), none);
-    told_["size"] = none ? 0 : size;
-    // A browser on a busy machine looks that seldom.
-    waits_until_ = told_["ended"].get<bool>() ? Clock::time_point{} : Clock::now() + std::chrono::seconds(20);
-    return told_.dump();
-  }
-  /// Whether a page is open that does not know yet that the run is over.
-  bool somebody_waits() {
-    const std::lock_guard lock(mutex_);
-    return Clock::now() < waits_until_;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  std::mutex mutex_;
-  ordered_json told_ = {
+/// What the run has told so far, with this. The thread that reads and those that answer share it.
+ordered_json told(const ordered_json& news = ordered_json::object()) {
+  static std::mutex mutex;
+  static ordered_json all = {
       {"stage", "The run begins."}, {"fraction", 0}, {"doing", ""}, {"journal", ""}, {"ended", false}};
-  Clock::time_point waits_until_;
-};
+  const std::lock_guard lock(mutex);
+  all.update(news);
+  return all;
+}
+
+/// Hears what the run tells, until it is over, however it ended.
+void read_run() {
+  std::array<char, std::size_t{1} << 14> message{};
+  for (ssize_t size = 0; (size = ::read(STDIN_FILENO, message.data(), message.size())) > 0;) {
+    told(ordered_json::parse(message.data(), message.data() + size));
+  }
+  told({{"ended", true}});
+}
 
 std::string page_of(const std::string& title, const std::string& journal) {
   plots::HtmlReport report{.title = title};
@@ -77,7 +57,7 @@ std::string page_of(const std::string& title, const std::string& journal) {
 }
 
 void serve(const std::string& title) {
-  Run run;
+  std::atomic<Clock::time_point> waits_until;  // Till then, a page may be open that does not know of the end.
   const Secret token = make_secret();
   // Other paths have no page: who lacks the token is answered 404.
   const std::string start = "/" + std::string(token.begin(), token.end()) + "/";
@@ -90,10 +70,18 @@ void serve(const std::string& title) {
                               {"X-Content-Type-Options", "nosniff"},
                               {"X-Frame-Options", "DENY"}});
   server.Get(start, [&](const httplib::Request&, httplib::Response& answer) {
-    answer.set_content(page_of(title, run.journal()), "text/html; charset=utf-8");
+    answer.set_content(page_of(title, told()["journal"]), "text/html; charset=utf-8");
   });
   server.Get(start + "state", [&](const httplib::Request&, httplib::Response& answer) {
-    answer.set_content(run.state(), "application/json");
+    waits_until = Clock::now() + std::chrono::seconds(20);  // A browser on a busy machine looks that seldom.
+    ordered_json state = told();
+    std::error_code none;
+    const auto size = std::filesystem::file_size(state["journal"].get<std::string>(), none);
+    state["size"] = none ? 0 : size;  // By that, the page's script knows when the journal has grown.
+    if (state["ended"].get<bool>()) {
+      waits_until = Clock::time_point();
+    }
+    answer.set_content(state.dump(), "application/json");
   });
   server.Post(start + "stop", [&](const httplib::Request&, httplib::Response& answer) {
     const bool stopped = ::getppid() == parent && ::kill(parent, SIGINT) == 0;
@@ -105,9 +93,8 @@ void serve(const std::string& title) {
     return;
   }
   std::thread reader([&] {
-    while (run.read()) {
-    }
-    while (run.somebody_waits() || !server.is_running()) {
+    read_run();
+    while (Clock::now() < waits_until.load() || !server.is_running()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // The page loads the last results.

@@ -1,6 +1,8 @@
 #include "cli/reports/html_report.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "cli/reports/plan_report.hpp"
 #include "cli/reports/point_tables.hpp"
 #include "cli/reports/report.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
@@ -36,47 +39,42 @@ std::string joined(const auto& lines) { return fmt::format("{}", fmt::join(lines
 std::string counted(const std::vector<Point>& points, auto half, auto text_of) {
   std::map<std::string, int> found;
   for (const Point& point : points) {
-    if (point.*half) {
-      ++found[text_of(point)];
+    if (const auto& it = point.*half) {
+      ++found[text_of(point.key, *it)];
     }
   }
   found.erase("");
-  std::string lines;
-  for (const auto& [text, count] : found) {
-    lines += fmt::format("{}{}: {}", lines.empty() ? "" : "\n", text, count_of(count, "point"));
-  }
-  return lines;
+  return joined(mapped(found, [](const auto& each) {
+    return fmt::format("{}: {}", each.first, count_of(each.second, "point"));
+  }));
 }
 
-template <auto half>
-std::string policy_of(const Point& point) {
-  const auto& policy = (*(point.*half)).policy;
-  return fmt::format("{}, {}", point.key.algorithm, policy ? describe(*policy) : "the library's own policy");
+std::string policy_of(const PointKey& key, const auto& it) {
+  return fmt::format("{}, {}", key.algorithm, it.policy ? describe(*it.policy) : "the library's own policy");
 }
 
-std::string source_of(const Point& point) {
-  const Prediction& it = *point.predicted;
+std::string source_of(const PointKey& /*key*/, const Prediction& it) {
   return fmt::format("source {}, fidelity {}{}", name(it.source), name(it.fidelity),
                      it.known ? ", known: measured before" : "");
 }
 
-std::string outcome_of(const Point& point) {
-  const Measurement& it = *point.measured;
+std::string outcome_of(const PointKey& /*key*/, const Measurement& it) {
   return fmt::format("backend {}, {}{}", name(it.backend), name(it.outcome),
                      it.shared_gpu ? ", shared GPU" : "");
 }
 
-std::string tuning_of(const Point& point) {
-  const std::optional<MachineTuning>& tuning = point.measured->machine_tuning;
-  if (!tuning) {
+std::string tuning_of(const PointKey& /*key*/, const Measurement& it) {
+  if (!it.machine_tuning) {
     return "";
   }
-  const std::string done = fmt::format("{}{}{}{}", tuning->bound_to_cores ? ", ranks bound to cores" : "",
-                                       tuning->idle_states_prevented ? ", idle states prevented" : "",
-                                       tuning->thread_priority ? ", reducing threads first" : "",
-                                       tuning->batch_scheduling ? ", batch scheduling" : "");
+  const auto& [bound, awake, first, batch] = *it.machine_tuning;
+  const std::string done =
+      fmt::format("{}{}{}{}", bound ? ", ranks bound to cores" : "", awake ? ", idle states prevented" : "",
+                  first ? ", reducing threads first" : "", batch ? ", batch scheduling" : "");
   return done.empty() ? "machine as it was" : done.substr(2);
 }
+
+std::string note_of(const PointKey& /*key*/, const Measurement& it) { return it.note; }
 
 /// Title and facts of a report that has its points and its records; of these a page takes so many lines.
 void finish(const RunHeader& header, const Machine& machine, HtmlReport& report) {
@@ -86,15 +84,12 @@ void finish(const RunHeader& header, const Machine& machine, HtmlReport& report)
     report.notes.push_back(fmt::format("The records in this page are the first {} of {}.",
                                        std::ranges::count(report.records, '\n'), all));
   }
-  std::vector<std::string> host;
-  for (const auto& [key, value] : header.host) {
-    const auto bytes = key == "memory" ? parse_number<std::int64_t>(value) : std::nullopt;
-    host.push_back(fmt::format("{}: {}", key, bytes ? format(Bytes{*bytes}) : value));
-  }
+  const auto host = mapped(header.host, [](const auto& fact) {
+    const auto bytes = fact.first == "memory" ? parse_number<std::int64_t>(fact.second) : std::nullopt;
+    return fmt::format("{}: {}", fact.first, bytes ? format(Bytes{*bytes}) : fact.second);
+  });
   const std::string label = chart_label(machine);
   const std::vector<Point>& points = report.points;
-  constexpr auto predicted = &Point::predicted;
-  constexpr auto measured = &Point::measured;
   report.title = header.scenario.name;
   report.subtitle =
       fmt::format("{}{}{}, ringside {}", label, label.empty() ? "" : ", ", header.started, header.version);
@@ -103,14 +98,13 @@ void finish(const RunHeader& header, const Machine& machine, HtmlReport& report)
                   {"seed of the values", std::to_string(header.seed)},
                   {"host of the run", joined(host)},
                   {"SHA-256 of the records", sha256(json_for_page(report.records))},
-                  {"predictions", counted(points, predicted, source_of)},
+                  {"predictions", counted(points, &Point::predicted, source_of)},
                   {"accuracy of such predictions", held_out_sentence(points, machine)},
-                  {"measurements", counted(points, measured, outcome_of)},
-                  {"machine while measuring", counted(points, measured, tuning_of)},
-                  {"notes of measurements",
-                   counted(points, measured, [](const Point& point) { return point.measured->note; })},
-                  {"policy of predictions", counted(points, predicted, policy_of<predicted>)},
-                  {"policy of measurements", counted(points, measured, policy_of<measured>)}};
+                  {"measurements", counted(points, &Point::measured, outcome_of)},
+                  {"machine while measuring", counted(points, &Point::measured, tuning_of)},
+                  {"notes of measurements", counted(points, &Point::measured, note_of)},
+                  {"policy of predictions", counted(points, &Point::predicted, policy_of<Prediction>)},
+                  {"policy of measurements", counted(points, &Point::measured, policy_of<Measurement>)}};
   report.files = {{"The scenario", header.scenario.text},
                   {"The machine, as a machine file", header.machine ? header.machine->yaml : ""}};
 }
@@ -155,13 +149,16 @@ void write(const HtmlReport& report, const std::filesystem::path& folder, const 
 
 HtmlReport report_of(const study::WrittenStudy& written) {
   const auto& [header, study, records, notes, ended] = written;
+  const auto& pair = study.conclusions.pair;
   HtmlReport report{.sentences = study.conclusions.sentences,
                     .notes = notes,
-                    .next = next_steps(study, header, ended, true),
-                    .points = study.points};
-  const std::vector<std::string> fitted = fitted_sentences(study.conclusions.fitted);
-  report.sentences.insert(report.sentences.end(), fitted.begin(), fitted.end());
-  report.records = records;
+                    .next = next_steps(study, header.command, ended, true),
+                    .points = study.points,
+                    .winners = {"Who wins", pair ? winner_table(verdicts(study.points, *pair)) : TextTable()},
+                    .tables = {{"All times", comparison_table(study.points, ComparisonLayout::page)},
+                               {"Accuracy of the predictions", accuracy_table(study.conclusions.accuracy)}},
+                    .records = records};
+  std::ranges::copy(fitted_sentences(study.conclusions.fitted), std::back_inserter(report.sentences));
   if (records.size() > kMostRecords) {
     report.records = thinned(written);
     report.notes.push_back(fmt::format(
@@ -170,11 +167,6 @@ HtmlReport report_of(const study::WrittenStudy& written) {
         kMostSamples));
   }
   finish(header, study.machine, report);
-  if (study.conclusions.pair) {
-    report.winners = {"Who wins", winner_table(verdicts(study.points, *study.conclusions.pair))};
-  }
-  report.tables = {{"All times", comparison_table(study.points, ComparisonLayout::page)},
-                   {"Accuracy of the predictions", accuracy_table(study.conclusions.accuracy)}};
   return report;
 }
 
@@ -196,7 +188,7 @@ void write_report(const study::PointStudy& study, const CommonOptions& common) {
   write_report(written, common);
 }
 
-void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common) {
+void write_report(const study::PlanStudy& study, const CommonOptions& common) {
   HtmlReport report{.sentences = verdict(study.ranked),
                     .next = next_steps(study.ranked),
                     .curves = plan_curves(study),
@@ -208,21 +200,24 @@ void write_report(const study::PlanStudy& study, const Transcript& said, const C
   }
   std::erase_if(report.curves, [](const plots::HtmlCurves& chart) { return chart.curves.empty(); });
   report.tables = {{"Numbers of the charts", numbers_of(report.curves)}};
-  write_report(std::move(report), {}, said, "What would be enough", common);
+  const PlanView whole{.explained = true, .top = study.ranked.order.size()};
+  const auto say = [&](const CommonOptions& as) { print_plan(study, whole, as); };
+  write_report(std::move(report), {}, say, "What would be enough", common);
 }
 
-void write_report(HtmlReport report, const Machine& machine, const Transcript& said, std::string_view others,
+void write_report(HtmlReport report, const Machine& machine, const Say& say, std::string_view others,
                   const CommonOptions& common) {
+  CommonOptions as_table = common;
+  as_table.format = OutputFormat::table;
+  const Transcript said = said_by([&] { say(as_table); });
   const auto new_lines = [&report](std::string_view text) {
-    std::vector<std::string_view> lines = split(text, '\n');
-    std::erase_if(lines, [&](std::string_view line) {
-      return line.empty() ||
-             std::ranges::count(report.sentences, line) + std::ranges::count(report.next, line) > 0;
+    auto lines = mapped<std::string>(split(text, '\n'), std::identity());
+    std::erase_if(lines, [&](const std::string& it) {
+      return it.empty() || std::ranges::count(report.sentences, it) + std::ranges::count(report.next, it) > 0;
     });
     return lines;
   };
-  const std::vector<std::string_view> lines = new_lines(said.before);
-  report.sentences.insert(report.sentences.end(), lines.begin(), lines.end());
+  std::ranges::copy(new_lines(said.before), std::back_inserter(report.sentences));
   for (const Transcript::Part& part : said.tables) {
     const bool first = &part == &said.tables.front();
     plots::HtmlTable& table = first ? report.winners : report.tables.emplace_back();

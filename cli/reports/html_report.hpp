@@ -9,6 +9,8 @@
 /// report.html: what the screen says, charts to hover, and how the numbers were made.
 namespace ringside::cli {
 
+using Say = std::function<void(const CommonOptions&)>;
+
 /// `--report`; a build that cannot write one says so before anything is measured.
 void add_report_flag(CLI::App& command, bool& report);
 
@@ -21,12 +23,12 @@ void write_report(const study::WrittenStudy& written, const CommonOptions& commo
 /// That of a study that has just ended: its results do not hold what probes after the first found.
 void write_report(const study::PointStudy& study, const CommonOptions& common);
 
-/// What was said of a plan; its verdict stands first.
-void write_report(const study::PlanStudy& study, const Transcript& said, const CommonOptions& common);
+/// All that is said of a plan; its verdict stands first.
+void write_report(const study::PlanStudy& study, const CommonOptions& common);
 
-/// What was said, added to a report that has its records. The first table stands above the charts, others,
-/// which are called `others`, below; `machine` has no name where there are several.
-void write_report(plots::HtmlReport report, const Machine& machine, const Transcript& said,
-                  std::string_view others, const CommonOptions& common);
+/// What `say` prints, added to a report that has its records. The first table stands above the charts; other
+/// tables, called `others`, stand below. `machine` has no name where there are several.
+void write_report(plots::HtmlReport report, const Machine& machine, const Say& say, std::string_view others,
+                  const CommonOptions& common);
 
 }  // namespace ringside::cli

@@ -1,6 +1,7 @@
 #include "cli/reports/next_steps.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -21,13 +22,11 @@ using Step = std::vector<std::string>;
 /// What the rules below look at.
 struct Found {
   const study::PointStudy& study;
-  const RunHeader& header;
+  std::string_view typed;
   std::string file;  ///< The scenario's file as it was typed: with `#NAME` where it holds several.
   bool measures;     ///< Whether what was typed measures.
   std::vector<Cell> cells;
 };
-
-bool is_measured(const Point& point) { return point.measured.has_value(); }
 
 bool has_time(const Point& point) { return point.measured && point.measured->outcome == Outcome::ok; }
 
@@ -55,18 +54,16 @@ Step quieter_or_longer(const Found& found) {
 Step better_predictions(const Found& found) {
   const study::PointStudy& study = found.study;
   const std::vector<Accuracy>& accuracy = study.conclusions.accuracy;
-  if (accuracy.empty() || (accuracy.back().median_abs_error <= kGoodError &&
-                           accuracy.back().coverage.value_or(1) >= kGoodCoverage)) {
+  if (found.file.empty() || accuracy.empty() ||
+      (accuracy.back().median_abs_error <= kGoodError &&
+       accuracy.back().coverage.value_or(1) >= kGoodCoverage)) {
     return {};
   }
   const Point& worst = *worst_prediction(study.points);
   if (worst.predicted->source == CostSource::calibrated) {
-    return contains(found.header.command, " compare ") && !disturbed(study.machine)
+    return contains(found.typed, " compare ") && !disturbed(study.machine)
                ? Step{"For better predictions, probe this machine for longer (--calibrate-time)."}
                : Step{};
-  }
-  if (found.header.scenario.text.empty()) {
-    return {};
   }
   if (!study.machine.gpu) {
     return {
@@ -113,7 +110,7 @@ Step use(const Found& found) {
   if (question.collective != Collective::all_reduce || order.size() < 2 || !beats(order[1].algorithm)) {
     return {};
   }
-  if (native && registered(backend).software == &Software::mpi) {
+  if (native && registered(backend).software == &Software::mpi && !found.file.empty()) {
     return {
         fmt::format("{} beats {}'s own choice. Write rules by which it takes the fastest:", best, library),
         fmt::format("  ringside tune {} --machine {}", found.file,
@@ -138,12 +135,11 @@ Step measure(const NcclAdvice& advice) {
 
 }  // namespace
 
-std::vector<std::string> next_steps(const study::PointStudy& study, const RunHeader& header, bool ended,
+std::vector<std::string> next_steps(const study::PointStudy& study, std::string_view typed, bool ended,
                                     bool general) {
-  const std::string& typed = header.command;
   Found found = {.study = study,
-                 .header = header,
-                 .file = header.scenario.file,
+                 .typed = typed,
+                 .file = study.scenario.file.string(),
                  .measures = contains(typed, " measure ") || contains(typed, " compare "),
                  .cells = cells(study.points)};
   const std::size_t start = typed.find(found.file + '#');
@@ -155,7 +151,8 @@ std::vector<std::string> next_steps(const study::PointStudy& study, const RunHea
     lines = {fmt::format("The run was stopped before its end, with {} measured. Go on with it:",
                          count_of(std::ranges::count_if(study.points, has_time), "point")),
              fmt::format("  {}{}", typed, contains(typed, " --resume") ? "" : " --resume")};
-  } else if (std::ranges::none_of(study.points, is_measured) && !header.scenario.text.empty()) {
+  } else if (!found.file.empty() &&
+             std::ranges::none_of(study.points, [](const Point& it) { return it.measured.has_value(); })) {
     if (study.native.advice && study.native.ours) {
       return measure(*study.native.advice);
     }
@@ -164,8 +161,7 @@ std::vector<std::string> next_steps(const study::PointStudy& study, const RunHea
                    : Step{};
   }
   for (const auto rule : {quieter_or_longer, better_predictions, use}) {
-    const Step step = rule(found);
-    lines.insert(lines.end(), step.begin(), step.end());
+    std::ranges::copy(rule(found), std::back_inserter(lines));
   }
   return lines;
 }

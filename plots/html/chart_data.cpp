@@ -1,11 +1,11 @@
 #include <array>
-#include <cmath>
 #include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "plots/charts/point_series.hpp"
@@ -22,10 +22,8 @@ constexpr std::array<const char*, 7> kPointStyles = {"circle",  "rect", "triangl
 const std::array<std::vector<int>, 4> kDashLengths = {{{}, {8, 5}, {2, 4}, {8, 4, 2, 4}}};
 
 /// `[x, y, low, high, label, text]` of a prediction or measurement; without interval one of no width.
-template <typename Timing>
-Json point_of(double x, const PointKey& key, const Timing& of, std::string_view interval) {
-  const std::optional<Seconds> low = of.low;
-  const std::optional<Seconds> high = of.high;
+Json point_of(double x, const PointKey& key, const auto& of, std::string_view interval) {
+  const std::optional<Seconds> low = of.low, high = of.high;
   const std::string range = low && high ? fmt::format(", {} {}", interval, from_to(*low, *high)) : "";
   return Json::array({x, of.seconds.value, low.value_or(of.seconds).value, high.value_or(of.seconds).value,
                       format(key.bytes), format(of.seconds) + range});
@@ -60,7 +58,7 @@ Json panel_of(const HtmlCurves& chart) {
   std::map<double, std::string> sizes;
   Json all = Json::array();
   const auto point = [&](const XY& at) {
-    const std::string& size = sizes.emplace(at.x, chart.x_text(at.x)).first->second;
+    const std::string& size = sizes[at.x] = chart.x_text(at.x);
     return Json::array({at.x, at.y, at.y, at.y, size, percent(at.y)});
   };
   for (std::size_t i = 0; const Curve& curve : chart.curves) {
@@ -69,9 +67,7 @@ Json panel_of(const HtmlCurves& chart) {
         all.emplace_back(series_of(curve.label, cycle_color(i), static_cast<Dash>(i % kDashLengths.size()),
                                    static_cast<Shape>(i % (kPointStyles.size() - 1))));
     ++i;
-    for (const XY& at : curve.points) {
-      series["predicted"].push_back(point(at));
-    }
+    series["predicted"] = mapped(curve.points, point);
     if (curve.mark) {
       series["measured"].push_back(point(*curve.mark));
     }
@@ -86,15 +82,11 @@ std::string chart_data(const std::vector<Point>& points, const std::vector<HtmlC
   Json json = Json::array();
   for (const PointGroup& group : group_points(points)) {
     const SeriesPen pen(group);
-    std::map<std::int64_t, std::string> sizes;
-    for (const std::int64_t bytes : group.sizes) {
-      sizes[bytes] = format(Bytes{bytes});
-    }
+    const Json sizes = mapped(group.sizes, [](std::int64_t bytes) {
+      return Json::array({bytes, format(Bytes{bytes})});
+    });
     for (const RanksPanel& panel : group.panels) {
-      Json all = Json::array();
-      for (const Series* series : pen.drawing_order(panel)) {
-        all.push_back(series_of(*series, pen));
-      }
+      const Json all = mapped(pen.drawing_order(panel), [&](auto* it) { return series_of(*it, pen); });
       json.push_back({{"title", fmt::format("{}, {}", group.description, count_of(panel.ranks, "rank"))},
                       {"ranks", panel.ranks},
                       {"fills", pen.fills()},

@@ -1,14 +1,13 @@
 #include "plots/html/page.hpp"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/error.hpp"
-#include "common/numbers.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
 
@@ -22,6 +21,8 @@ extern const std::string_view kRunning;  // What the page of a run that goes on 
 
 namespace {
 
+using fmt::arg;
+
 constexpr std::size_t kMostRows = 4000;
 
 std::string_view side_of(std::string_view header) { return header.find('>') < 2 ? " class=\"right\"" : ""; }
@@ -32,6 +33,9 @@ std::string paragraph(std::string_view text, std::string_view look = "note") {
 
 std::string table_html(const HtmlTable& shown, int number) {
   const auto& [header, all_rows] = shown.table;
+  if (all_rows.empty()) {
+    return "";
+  }
   std::string head;
   for (const std::string_view column : header) {
     // Without the marks of a table on a terminal.
@@ -47,20 +51,10 @@ std::string table_html(const HtmlTable& shown, int number) {
     }
     rows += "</tr>\n";
   }
-  const std::string cut =
-      fmt::format("The first {} of {} rows; the records hold all.", kMostRows, all_rows.size());
-  return fmt::format(
-      fmt::runtime(kTable), fmt::arg("number", number), fmt::arg("title", escaped(shown.title)),
-      fmt::arg("explained", paragraph(all_rows.size() > kMostRows ? cut : "")), fmt::arg("head", head),
-      fmt::arg("rows", rows), fmt::arg("remarks", paragraph(shown.remarks)));
-}
-
-std::string sentences_html(const HtmlReport& report) {
-  std::string html;
-  for (const std::string& sentence : report.sentences) {
-    html += paragraph(sentence, html.empty() ? "verdict" : "sentence");
-  }
-  return html + paragraph(fmt::format("{}", fmt::join(report.notes, "\n")));
+  const auto cut = fmt::format("The first {} of {} rows; the records hold all.", kMostRows, all_rows.size());
+  return fmt::format(fmt::runtime(kTable), arg("number", number), arg("title", escaped(shown.title)),
+                     arg("explained", paragraph(all_rows.size() > kMostRows ? cut : "")), arg("head", head),
+                     arg("rows", rows), arg("remarks", paragraph(shown.remarks)));
 }
 
 std::string pairs_html(const std::vector<HtmlFact>& pairs, std::string_view form) {
@@ -74,49 +68,49 @@ std::string pairs_html(const std::vector<HtmlFact>& pairs, std::string_view form
 }  // namespace
 
 std::string escaped(std::string_view text) {
-  static const std::map<char, std::string_view> kEntities = {
-      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+  constexpr std::array kEntities = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string html;
   for (const char c : printable(text)) {
-    const auto entity = kEntities.find(c);
-    entity == kEntities.end() ? html += c : html += entity->second;
+    const std::size_t at = std::string_view("&<>\"'").find(c);
+    html += at < kEntities.size() ? kEntities[at] : std::string(1, c);
   }
   return html;
 }
 
 void require_charts() {
   if (kPage.empty()) {
-    throw Error(ErrorKind::environment,
-                "reports need Chart.js, which was missing when ringside was built; install it (Debian: "
-                "libjs-chart.js), configure and build again");
+    throw lacking(
+        "reports need Chart.js, which was missing when ringside was built; install it (Debian: "
+        "libjs-chart.js), configure and build again");
   }
 }
 
 std::string report_html(const HtmlReport& report) {
   require_charts();
-  std::string tables;
-  int number = 0;
-  for (const HtmlTable& shown : report.tables) {
-    tables += shown.table.rows.empty() ? "" : table_html(shown, ++number);
+  std::string sentences;
+  for (const std::string& sentence : report.sentences) {
+    sentences += paragraph(sentence, sentences.empty() ? "verdict" : "sentence");
   }
+  std::string tables;
+  for (int number = 0; const HtmlTable& shown : report.tables) {
+    tables += table_html(shown, ++number);
+  }
+  const std::string next = fmt::format("{}", fmt::join(report.next, "\n"));
+  const std::string notes = fmt::format("{}", fmt::join(report.notes, "\n"));
+  constexpr std::string_view kFact = "<div><dt>{}</dt><dd>{}</dd></div>\n";
+  constexpr std::string_view kFile = "<details><summary>{}</summary><pre tabindex=\"0\">{}</pre></details>\n";
   return std::string(kPageStart) +
          fmt::format(
-             fmt::runtime(kPage), fmt::arg("connects", report.live ? "; connect-src 'self'" : ""),
-             fmt::arg("title", escaped(report.title)), fmt::arg("subtitle", escaped(report.subtitle)),
-             fmt::arg("running", report.live ? kRunning : ""), fmt::arg("sentences", sentences_html(report)),
-             fmt::arg("winners", report.winners.table.rows.empty() ? "" : table_html(report.winners, 0)),
-             fmt::arg(
-                 "next",
-                 pairs_html({{"What to try next", fmt::format("{}", fmt::join(report.next, "\n"))}}, kNext)),
-             fmt::arg("charts_title",
-                      report.points.empty() ? "What would change it" : "Time over message size"),
-             fmt::arg("tables", tables),
-             fmt::arg("facts", pairs_html(report.facts, "<div><dt>{}</dt><dd>{}</dd></div>\n")),
-             fmt::arg("files",
-                      pairs_html(report.files,
-                                 "<details><summary>{}</summary><pre tabindex=\"0\">{}</pre></details>\n")),
-             fmt::arg("points", json_for_page(chart_data(report.points, report.curves))),
-             fmt::arg("records", records_element(report.records)));
+             fmt::runtime(kPage), arg("connects", report.live ? "; connect-src 'self'" : ""),
+             arg("running", report.live ? kRunning : ""), arg("title", escaped(report.title)),
+             arg("subtitle", escaped(report.subtitle)), arg("sentences", sentences + paragraph(notes)),
+             arg("winners", table_html(report.winners, 0)),
+             arg("next", pairs_html({{"What to try next", next}}, kNext)),
+             arg("charts_title", report.points.empty() ? "What would change it" : "Time over message size"),
+             arg("tables", tables), arg("facts", pairs_html(report.facts, kFact)),
+             arg("files", pairs_html(report.files, kFile)),
+             arg("points", json_for_page(chart_data(report.points, report.curves))),
+             arg("records", records_element(report.records)));
 }
 
 }  // namespace ringside::plots

@@ -54,8 +54,7 @@ void require_charts();
 /// One file that needs nothing else. Throws as require_charts().
 std::string report_html(const HtmlReport& report);
 
-/// Text as it may stand anywhere in the page, within quotes too; control characters and those that change
-/// direction as JSON spells them.
+/// What is printable() of the text, as it may stand anywhere in the page, within quotes too.
 std::string escaped(std::string_view text);
 
 /// What the script draws: JSON, one panel per collective and number of ranks, and one per family of curves.

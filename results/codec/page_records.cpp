@@ -10,12 +10,9 @@
 #include "common/text.hpp"
 
 namespace ringside {
-namespace {
 
 constexpr std::string_view kStart = "<script type=\"application/jsonl\" id=\"records\" data-sha256=\"";
 constexpr std::string_view kEnd = "</script>\n";
-
-}  // namespace
 
 std::string json_for_page(std::string_view json) {
   return fmt::format("{}", fmt::join(split(json, '<'), "\\u003c"));

@@ -16,6 +16,7 @@ using testing::SizeIs;
 /// Naive takes 2 ms and ring 1 ms, each 1 % around it, of 1 MiB on two ranks.
 PointStudy measured(Backend backend = Backend::shm) {
   PointStudy study;
+  study.scenario.file = "a.yaml";
   for (const auto& [algorithm, seconds] : {std::pair("naive", 2e-3), std::pair("ring", 1e-3)}) {
     Point& point = study.points.emplace_back();
     point.key = {.algorithm = algorithm, .ranks = 2, .bytes = {1 << 20}};
@@ -32,17 +33,10 @@ void add_native(PointStudy& study, double seconds) {
   study.points.push_back(native);
 }
 
-RunHeader typed(const std::string& command) {
-  RunHeader header;
-  header.command = command;
-  header.scenario = {.name = "a", .file = "a.yaml", .text = "ranks: 2\n"};
-  return header;
-}
-
 std::vector<std::string> steps(PointStudy study, const std::string& command = "ringside compare a.yaml",
                                bool ended = true) {
   study.conclusions = study::conclude(study.points, false);
-  return next_steps(study, typed(command), ended);
+  return next_steps(study, command, ended);
 }
 
 TEST(NextSteps, AClearWinnerIsTriedInTraining) {
@@ -115,9 +109,9 @@ TEST(NextSteps, WhatWasOnlyPredictedIsMeasured) {
     point.measured.reset();
   }
   EXPECT_THAT(steps(study, "ringside predict a.yaml"), IsEmpty());
-  EXPECT_THAT(next_steps(study, typed("ringside predict a.yaml#b"), true, true),
+  EXPECT_THAT(next_steps(study, "ringside predict a.yaml#b", true, true),
               ElementsAre(HasSubstr("Nothing was measured"), "  ringside compare a.yaml#b"));
-  EXPECT_THAT(next_steps({}, typed("ringside predict a.yaml"), true), IsEmpty());
+  EXPECT_THAT(next_steps({}, "ringside predict a.yaml", true), IsEmpty());
 }
 
 }  // namespace
