@@ -16,8 +16,8 @@ namespace ringside {
 namespace {
 
 /// Hosts whose memory passes GPUs a third of others' rate; no description tells them apart. Of fourteen
-/// sources of such hosts six take 2 to 7 times what is predicted of long messages without them, and eight 0.7
-/// to 1.7 times (`ringside-lab
+/// sources of such hosts six take 2 to 9 times what is predicted of long messages without them, and eight 0.7
+/// to 1.9 times (`ringside-lab
 /// false-alarms configs/evaluation --format json`: kind pcie_host, band large, but for a host that was busy).
 constexpr double kSlowHosts = 6.0 / 14;
 constexpr double kSlowHostRate = 0.29;

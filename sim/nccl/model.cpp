@@ -14,8 +14,6 @@ namespace {
 
 using enum NcclParameter;
 
-/// A pipeline holds no more than this many microseconds of chunks in flight.
-constexpr double kDeepestPipeline = 120;
 constexpr double kPcieGap = 0.1;  ///< κ over PCIe and on AMD: not to be told from 0 in the data, and not 0.
 constexpr double kLl128Rate = 0.9;  ///< 120 of 128 bytes are data, and flags cost a little more.
 constexpr double kTreeRate =
@@ -23,6 +21,7 @@ constexpr double kTreeRate =
 constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
 constexpr double kNetworkLl128Rate = 120.0 / 128;
 constexpr double kWithoutGpudirect = 0.9;
+constexpr double kSlingshotEager = 2048;  ///< Bytes: what is longer receivers fetch (libfabric's cxi).
 /// Share of a ring's rate for sends between nodes, in 128 KiB (NCCL_P2P_NET_CHUNKSIZE): from thomaslie210
 /// that configs/evaluation excludes; alcf's, which it holds, say 0.7 to 0.8 over Slingshot.
 constexpr double kNetworkSends = 0.76;
@@ -56,7 +55,7 @@ class Model {
         n_(system.ranks),
         num_nodes_(system.nodes),
         g_(system.gpus_per_node()),
-        us_at_one_gigabyte_per_second_(bytes / (kMicro * kGiga)) {}
+        bytes_(bytes) {}
 
   bool allows(NcclAlgorithm algorithm, NcclProtocol protocol) const {
     if ((system_.algorithm && *system_.algorithm != algorithm) ||
@@ -145,7 +144,8 @@ class Model {
   double network_factor() const {
     switch (system_.network) {
       case InterKind::slingshot:
-        return parameter_[slingshot_hop];
+        return parameter_[slingshot_hop] *
+               (bytes_ > kSlingshotEager && !is_amd() ? parameter_[slingshot_long_hop] : 1);
       case InterKind::efa:
         return parameter_[system_.efa_generation == 1 ? efa_first_hop : efa_hop];
       case InterKind::tcpx:
@@ -182,7 +182,6 @@ class Model {
     const double host = std::log(system_.host_ring_rate * parameter_[host_rate]);
     const double share = system_.transport.peer_to_peer;
     return std::exp(share * peer + (1 - share) * host) *
-           std::pow(2 / std::max(g_, 2.0), parameter_[pcie_contention]) *
            (system_.bridged_pairs ? parameter_[bridge_gain] : 1);
   }
 
@@ -224,39 +223,40 @@ class Model {
   }
 
   double gap(NcclProtocol protocol) const {
-    const double factor = protocol == NcclProtocol::ll ? parameter_[ll_gap] : 1;
+    const double factor = num_nodes_ > 1 && protocol == NcclProtocol::ll ? parameter_[ll_gap] : 1;
     if (system_.before_2_9 && system_.link != GpuLink::pcie) {
       return factor * parameter_[old_gap];
     }
     if (num_nodes_ > 1) {
-      const bool slingshot = system_.network == InterKind::slingshot && !is_amd();
-      return factor * parameter_[network_gap] * (slingshot ? parameter_[slingshot_gap] : 1);
+      return factor * parameter_[network_gap];
     }
-    return factor * (is_nvlink() && !is_amd() ? parameter_[nvlink_gap] : kPcieGap);
+    return is_nvlink() && !is_amd() ? parameter_[nvlink_gap] : kPcieGap;
   }
 
   /// Microseconds of `weight` messages' bytes at `rate` GB/s.
   double bytes_time(double weight, double rate) const {
-    return rate > 0 ? weight * us_at_one_gigabyte_per_second_ / rate : 0;
+    return rate > 0 ? weight * bytes_ / (kMicro * kGiga * rate) : 0;
   }
 
   Candidate finish(double latency, double inside, double between, double kappa) const {
     const double growth = num_nodes_ > 2 ? 1 + parameter_[fabric_growth] * (std::log2(num_nodes_) - 1) : 1;
     Candidate result = {.latency = latency, .inside = inside, .between = between * growth};
     const double wire = slower(result.inside, result.between);
-    result.time =
-        result.latency + 2 * kappa * std::sqrt(std::min(result.latency, kDeepestPipeline) * wire) + wire;
+    result.time = result.latency + 2 * kappa * std::sqrt(result.latency * wire) + wire;
     return result;
   }
 
   Candidate ring(NcclProtocol protocol) const {
     const double rounds = std::max(1, row_of(collective_).bus_factor);
-    const double latency = launch(protocol) + rounds * (n_ - num_nodes_) * step(protocol) +
+    const double start = launch(protocol);
+    const double latency = start + rounds * (n_ - num_nodes_) * step(protocol) +
                            rounds * (num_nodes_ - 1) * (num_nodes_ > 1 ? hop(protocol) : 0);
     const double weight = bus_share(collective_, n_);
+    // Inside a node every step sends a rank's share of the bytes at once: nothing but the launch fills.
+    const double filling = num_nodes_ > 1 ? 1 : std::sqrt(start / latency);
     return finish(latency, bytes_time(weight, inside_rate() * inside_share(protocol)),
                   num_nodes_ > 1 ? bytes_time(weight, between_rate() * between_share(protocol)) : 0,
-                  gap(protocol));
+                  filling * gap(protocol));
   }
 
   /// Sends and receives. A kernel starts those inside a node side by side, twice as many for each step. A CPU
@@ -331,7 +331,7 @@ class Model {
   double n_;
   double num_nodes_;
   double g_;
-  double us_at_one_gigabyte_per_second_;  ///< Microseconds that the message takes at 1 GB/s.
+  double bytes_;
 };
 
 NcclLimit limit_of(const Candidate& candidate) {

@@ -13,28 +13,20 @@ namespace {
 
 /// In the order of NcclParameter: the keys of configs/nccl/parameters.yaml.
 constexpr std::array<std::string_view, kNumNcclParameters> kNames = {
-    "launch_ll",         "launch_ll128",
-    "launch_simple",     "nvlink_step_ll",
-    "nvlink_step_ll128", "nvlink_step_simple",
-    "pcie_step_ll",      "pcie_step_ll128",
-    "pcie_step_simple",  "network_hop_ll",
-    "network_hop_ll128", "network_hop_simple",
-    "hopper_latency",    "blackwell_latency",
-    "amd_launch",        "single_process",
-    "slingshot_hop",     "efa_first_hop",
-    "efa_hop",           "tcpxo_hop",
-    "tcpx_hop",          "tree_hop",
-    "nvls_latency",      "nvls_hop",
-    "nvlink_rate",       "xgmi_rate",
-    "nvlink_ll_rate",    "pcie_rate",
-    "host_rate",         "pcie_contention",
-    "bridge_gain",       "pcie_ll_rate",
-    "nvls_rate_hopper",  "nvls_rate_blackwell",
-    "nic_rate",          "shared_nic_rate",
-    "nvlink_gap",        "nvls_gap",
-    "network_gap",       "slingshot_gap",
-    "old_gap",           "ll_gap",
-    "fabric_growth"};
+    "launch_ll",      "launch_ll128",       "launch_simple",
+    "nvlink_step_ll", "nvlink_step_ll128",  "nvlink_step_simple",
+    "pcie_step_ll",   "pcie_step_ll128",    "pcie_step_simple",
+    "network_hop_ll", "network_hop_ll128",  "network_hop_simple",
+    "hopper_latency", "blackwell_latency",  "amd_launch",
+    "single_process", "slingshot_hop",      "efa_first_hop",
+    "efa_hop",        "tcpxo_hop",          "tcpx_hop",
+    "tree_hop",       "nvls_latency",       "nvls_hop",
+    "nvlink_rate",    "xgmi_rate",          "nvlink_ll_rate",
+    "pcie_rate",      "host_rate",          "bridge_gain",
+    "pcie_ll_rate",   "nvls_rate_hopper",   "nvls_rate_blackwell",
+    "nic_rate",       "shared_nic_rate",    "nvlink_gap",
+    "nvls_gap",       "network_gap",        "old_gap",
+    "ll_gap",         "slingshot_long_hop", "fabric_growth"};
 static_assert(!kNames.back().empty());
 
 double positive(const YamlTree& tree, std::string_view key) {

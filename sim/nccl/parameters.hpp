@@ -42,7 +42,6 @@ enum class NcclParameter : std::size_t {
   nvlink_ll_rate,
   pcie_rate,
   host_rate,
-  pcie_contention,
   bridge_gain,
   pcie_ll_rate,
   nvls_rate_hopper,
@@ -52,9 +51,9 @@ enum class NcclParameter : std::size_t {
   nvlink_gap,
   nvls_gap,
   network_gap,
-  slingshot_gap,
   old_gap,
   ll_gap,
+  slingshot_long_hop,
   fabric_growth,
 };
 
