@@ -94,7 +94,7 @@ ValueType<std::string> link_end_type() {
                     const bool only_digits = text.find_first_not_of("0123456789") == std::string::npos;
                     const std::string start = text.substr(0, 4);
                     const bool like_rank = (start == "rank" || start == "Rank" || start == "RANK") &&
-                                           text.find_first_not_of(" -_0123456789", 4) == std::string::npos;
+                                           (text.size() == 4 || text.find_first_of(" -_0123456789", 4) == 4);
                     return only_digits || (like_rank && !rank_of_end(text))
                                ? fmt::format("{} names no rank; write `rank 3` for rank 3", in_quotes(text))
                                : "";
