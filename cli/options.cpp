@@ -10,7 +10,6 @@
 
 #include "cli/colour.hpp"
 #include "cli/commands.hpp"
-#include "cli/console.hpp"
 #include "common/failures.hpp"
 
 namespace ringside::cli {

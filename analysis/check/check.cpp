@@ -13,7 +13,6 @@
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "schedule/registry.hpp"
-#include "sim/nccl/model.hpp"
 
 namespace ringside {
 namespace {

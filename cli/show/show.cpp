@@ -14,7 +14,6 @@
 #include "common/failures.hpp"
 #include "plots/charts/charts.hpp"
 #include "results/codec/field_table.hpp"
-#include "scenario/scenario.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/program/run_rounds.hpp"
