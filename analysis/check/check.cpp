@@ -168,12 +168,6 @@ std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, st
 
 }  // namespace
 
-std::string_view name(Standing standing) {
-  constexpr std::array<std::string_view, 6> kNames = {"healthy",   "slower",     "faster",
-                                                      "held_back", "incomplete", "failed"};
-  return kNames.at(static_cast<std::size_t>(standing));
-}
-
 bool MachineCheck::alarmed() const {
   return std::ranges::any_of(bands,
                              [](const BandVerdict& band) { return band.standing == Standing::slower; });
