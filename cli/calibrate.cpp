@@ -14,7 +14,6 @@
 #include "cli/console.hpp"
 #include "cli/options.hpp"
 #include "cli/reports/report.hpp"
-#include "common/error.hpp"
 #include "common/text.hpp"
 #include "plots/charts/charts.hpp"
 

@@ -13,7 +13,6 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/options.hpp"
-#include "common/error.hpp"
 #include "common/text.hpp"
 #include "study/logs/this_system.hpp"
 

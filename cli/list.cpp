@@ -16,7 +16,6 @@
 #include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "scenario/plan/workload.hpp"
-#include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"
 #include "study/inputs/shipped_files.hpp"
 

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/commands.hpp"

@@ -10,8 +10,8 @@
 
 #include "cli/colour.hpp"
 #include "cli/commands.hpp"
-#include "cli/console.hpp"
 #include "common/failures.hpp"
+#include "common/spellings.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -81,7 +81,7 @@ void add_common(CLI::App& app, CommonOptions& common) {
   app.add_flag("--pdf", common.pdf, "Draw charts as PDF in addition to PNG");
   add_read(app, "--chart-size", "Charts for the screen, or for a page (17 cm) or column (8.5 cm) of a paper",
            [&common](const std::string& text) {
-             const auto size = plots::chart_size(text);
+             const auto size = parse_name<plots::ChartSize>(text);
              if (!size) {
                throw CLI::ValidationError("--chart-size",
                                           "'" + text + "' is none of screen, page and column");

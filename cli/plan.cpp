@@ -1,7 +1,6 @@
 #include "study/plan/plan.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>

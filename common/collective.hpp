@@ -33,7 +33,6 @@ enum class Held {
 
 struct CollectiveRow {
   Collective collective = Collective::all_reduce;
-  std::string_view name;
   Held starts = Held::everything;
   Held ends = Held::everything;
   /// Bus bandwidth is S/t times so many (n−1)/n, as nccl-tests defines it; 0 = S/t itself. It is also the
@@ -48,40 +47,34 @@ struct CollectiveRow {
 
 inline constexpr auto kCollectives = std::to_array<CollectiveRow>({
     {.collective = Collective::all_reduce,
-     .name = "all_reduce",
      .starts = Held::everything,
      .ends = Held::everything,
      .bus_factor = 2,
      .osu = "Allreduce",
      .imb = "Allreduce"},
     {.collective = Collective::reduce_scatter,
-     .name = "reduce_scatter",
      .starts = Held::everything,
      .ends = Held::own_part,
      .bus_factor = 1,
      .osu = "Reduce_scatter",
      .imb = "Reduce_scatter"},
     {.collective = Collective::all_gather,
-     .name = "all_gather",
      .starts = Held::own_part,
      .ends = Held::everything,
      .bus_factor = 1,
      .osu = "Allgather",
      .imb = "Allgather"},
     {.collective = Collective::broadcast,
-     .name = "broadcast",
      .starts = Held::everything_at_root,
      .ends = Held::everything,
      .osu = "Broadcast",
      .imb = "Bcast"},
     {.collective = Collective::reduce,
-     .name = "reduce",
      .starts = Held::everything,
      .ends = Held::everything_at_root,
      .osu = "Reduce",
      .imb = "Reduce"},
     {.collective = Collective::gather,
-     .name = "gather",
      .starts = Held::own_part,
      .ends = Held::everything_at_root,
      .bus_factor = 1,
@@ -89,7 +82,6 @@ inline constexpr auto kCollectives = std::to_array<CollectiveRow>({
      .osu = "Gather",
      .imb = "Gather"},
     {.collective = Collective::all_to_all,
-     .name = "all_to_all",
      .starts = Held::own_part,
      .ends = Held::part_of_each,
      .bus_factor = 1,
@@ -98,7 +90,6 @@ inline constexpr auto kCollectives = std::to_array<CollectiveRow>({
      .osu = "All-to-All",
      .imb = "Alltoall"},
     {.collective = Collective::send_recv,
-     .name = "send_recv",
      .starts = Held::own_part,
      .ends = Held::previous_part,
      .nccl_sends = true,
@@ -108,16 +99,6 @@ inline constexpr auto kCollectives = std::to_array<CollectiveRow>({
 /// Rows stand in the order of the enumerators.
 constexpr const CollectiveRow& row_of(Collective collective) {
   return kCollectives.at(static_cast<std::size_t>(collective));
-}
-
-constexpr std::string_view name(Collective collective) { return row_of(collective).name; }
-
-constexpr auto spellings_of(Collective /*any*/) {
-  std::array<Spelling<Collective>, kCollectives.size()> spellings;
-  for (std::size_t i = 0; i < spellings.size(); ++i) {
-    spellings[i] = {kCollectives[i].collective, kCollectives[i].name};
-  }
-  return spellings;
 }
 
 /// Whether contributions of all ranks are reduced into one result.

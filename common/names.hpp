@@ -21,20 +21,6 @@ enum class Backend { automatic, gloo, nccl, shm, mpi, threads };
 enum class Fidelity { automatic, closed_form, replay, flow, nccl };
 enum class Outcome { ok, wrong_result, failed, unsupported };
 
-constexpr auto spellings_of(DataType /*any*/) {
-  using enum DataType;
-  return std::to_array<Spelling<DataType>>({{float32, "float32"},
-                                            {float64, "float64"},
-                                            {float16, "float16"},
-                                            {bfloat16, "bfloat16"},
-                                            {int32, "int32"},
-                                            {int64, "int64"}});
-}
-constexpr auto spellings_of(ReduceOp /*any*/) {
-  using enum ReduceOp;
-  return std::to_array<Spelling<ReduceOp>>(
-      {{sum, "sum"}, {prod, "prod"}, {min, "min"}, {max, "max"}, {avg, "avg"}});
-}
 constexpr auto spellings_of(Backend /*any*/) {
   using enum Backend;
   return std::to_array<Spelling<Backend>>({{automatic, "auto"},
@@ -51,11 +37,6 @@ constexpr auto spellings_of(Fidelity /*any*/) {
                                             {replay, "replay"},
                                             {flow, "flow"},
                                             {nccl, "nccl"}});
-}
-constexpr auto spellings_of(Outcome /*any*/) {
-  using enum Outcome;
-  return std::to_array<Spelling<Outcome>>(
-      {{ok, "ok"}, {wrong_result, "wrong_result"}, {failed, "failed"}, {unsupported, "unsupported"}});
 }
 
 /// "Gloo": the library whose collectives are `native` with a backend; empty where there is none.

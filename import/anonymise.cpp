@@ -4,7 +4,6 @@
 #include <cctype>
 #include <map>
 #include <set>
-#include <vector>
 
 #include <fmt/format.h>
 

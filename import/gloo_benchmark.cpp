@@ -5,7 +5,6 @@
 //      elements   min (us)   p50 (us)   p99 (us)   max (us)   avg (GB/s)    samples
 //     268435456    1443672    1443672    1443672    1443672        0.693          1
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

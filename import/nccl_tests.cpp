@@ -120,12 +120,8 @@ std::optional<std::string> nccl_version_of_code(std::string_view word) {
 
 std::optional<Collective> collective_of_program(std::string_view name) {
   const std::string_view called = without_perf(name);
-  for (const CollectiveRow& row : kCollectives) {
-    if (called == row.name || (called == row.nccl_tests && !called.empty())) {
-      return row.collective;
-    }
-  }
-  return std::nullopt;
+  const auto* const row = std::ranges::find(kCollectives, called, &CollectiveRow::nccl_tests);
+  return row != kCollectives.end() && !called.empty() ? row->collective : parse_name<Collective>(called);
 }
 
 void NcclTestsReader::Row::take(const NcclTiming& timing) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,28 +31,6 @@ enum class LinkKind : std::uint8_t {
   other,             ///< not said; no two of these are of one kind
 };
 
-constexpr auto spellings_of(LinkKind /*any*/) {
-  using enum LinkKind;
-  return std::to_array<Spelling<LinkKind>>({{gpu_to_gpu, "gpu_to_gpu"},
-                                            {gpu_up, "gpu_up"},
-                                            {gpu_down, "gpu_down"},
-                                            {pcie_up, "pcie_up"},
-                                            {pcie_down, "pcie_down"},
-                                            {pcie_switch_up, "pcie_switch_up"},
-                                            {pcie_switch_down, "pcie_switch_down"},
-                                            {staging, "staging"},
-                                            {host_bridge, "host_bridge"},
-                                            {host_memory, "host_memory"},
-                                            {inter_socket, "inter_socket"},
-                                            {nic_out, "nic_out"},
-                                            {nic_in, "nic_in"},
-                                            {fabric_out, "fabric_out"},
-                                            {fabric_in, "fabric_in"},
-                                            {switch_to_switch, "switch_to_switch"},
-                                            {medium, "medium"},
-                                            {other, "other"}});
-}
-
 /// What limits a predicted time. `kind` says which fields are set; words:
 /// analysis/comparison/point_sentences.hpp.
 struct Limit {
@@ -78,14 +55,6 @@ struct Limit {
 
   bool operator==(const Limit&) const = default;
 };
-
-constexpr auto spellings_of(Limit::Kind /*any*/) {
-  using enum Limit::Kind;
-  return std::to_array<Spelling<Limit::Kind>>({{shared_link, "shared_link"},
-                                               {shared_cores, "shared_cores"},
-                                               {contention, "contention"},
-                                               {model, "model"}});
-}
 
 FieldTable<Limit> table_of(const Limit* any);
 

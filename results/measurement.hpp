@@ -16,11 +16,6 @@ enum class LaunchMode {
   stream,      ///< Its parts are launched one by one.
 };
 
-constexpr auto spellings_of(LaunchMode /*any*/) {
-  using enum LaunchMode;
-  return std::to_array<Spelling<LaunchMode>>({{cuda_graph, "cuda_graph"}, {stream, "stream"}});
-}
-
 /// How calls get onto a device, and what that costs the host.
 struct DeviceLaunch {
   LaunchMode mode = LaunchMode::stream;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/error.hpp"
-#include "common/mapped.hpp"
 
 namespace ringside {
 namespace {
@@ -11,7 +10,6 @@ namespace {
 /// In the order in which a group of ranks probes them.
 constexpr auto kTable = std::to_array<ProbeKindRow>({
     {.kind = ProbeKind::ping_pong,
-     .name = "ping_pong",
      .measures = "half a round trip of one message between two ranks",
      .pair = true,
      .of_first = true,
@@ -19,50 +17,42 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .ranks_of_curve = 2,
      .in_spread = true},
     {.kind = ProbeKind::stream,
-     .name = "stream",
      .measures = "a message of several that are in flight in one direction",
      .curve = false},
     {.kind = ProbeKind::both_ways,
-     .name = "both_ways",
      .measures = "a message of one direction while two ranks stream to each other",
      .curve = false},
     {.kind = ProbeKind::send,
-     .name = "send",
      .measures = "one message, until its sender may go on",
      .pair = true,
      .of_first = true,
      .monotone = true,
      .ranks_of_curve = 2},
     {.kind = ProbeKind::neighbour_exchange,
-     .name = "neighbour_exchange",
      .measures = "every rank sends to its right and receives from its left at once",
      .all = true,
      .messages = {1, 2},
      .by_ranks = true,
      .in_spread = true},
     {.kind = ProbeKind::native_exchange,
-     .name = "native_exchange",
      .measures =
          "every rank of two nodes exchanges with one of the other, as the library's own collectives do",
      .as_library = true,
      .curve = false},
     // For longer messages, what comes before their bytes is a small part.
     {.kind = ProbeKind::chained_exchange,
-     .name = "chained_exchange",
      .measures = "one of several neighbour exchanges in a row that pass on what came, to the right and to "
                  "the left in turn",
      .all = true,
      .largest = {1LL << 20},
      .by_ranks = true},
     {.kind = ProbeKind::chained_exchange_posted,
-     .name = "chained_exchange_posted",
      .measures = "the same, always to the right, with all receives posted beforehand",
      .all = true,
      .ahead = true,
      .largest = {1LL << 20},
      .by_ranks = true},
     {.kind = ProbeKind::fan_out,
-     .name = "fan_out",
      .measures = "two messages at once from one rank to two others, until both are there",
      .all = true,
      .min_ranks = 3,
@@ -70,14 +60,12 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .ranks_of_curve = 3,
      .in_spread = true},
     {.kind = ProbeKind::reduction,
-     .name = "reduction",
      .measures = "every rank reduces what has just arrived at once, per byte",
      .alone = true,
      .all = true,
      .smallest = {4096},
      .unit = CurveUnit::seconds_per_byte},
     {.kind = ProbeKind::reducing_exchange,
-     .name = "reducing_exchange",
      .measures =
          "a neighbour exchange whose messages are reduced while they arrive, two in a row from 3 ranks",
      .all = true,
@@ -93,12 +81,6 @@ const ProbeKindRow& row_of(ProbeKind kind) {
   const auto found = std::ranges::find(kTable, kind, &ProbeKindRow::kind);
   RINGSIDE_CHECK(found != kTable.end(), "a probe kind has no row");
   return *found;
-}
-
-std::string_view name(ProbeKind kind) { return row_of(kind).name; }
-
-std::vector<Spelling<ProbeKind>> spellings_of(ProbeKind /*any*/) {
-  return mapped(kTable, [](const ProbeKindRow& row) { return Spelling<ProbeKind>(row.kind, row.name); });
 }
 
 const Curve* find_curve(std::span<const Curve> curves, ProbeKind kind, std::optional<int> ranks,

@@ -33,7 +33,6 @@ enum class CurveUnit : std::uint8_t { seconds, seconds_per_byte };
 
 struct ProbeKindRow {
   ProbeKind kind = ProbeKind::ping_pong;
-  std::string_view name;
   std::string_view measures;  ///< What one value is the time of.
   // Who probes it: any of one rank, a pair, and every number of ranks asked for, from `min_ranks` on.
   bool alone = false;
@@ -59,8 +58,6 @@ struct ProbeKindRow {
 
 std::span<const ProbeKindRow> probe_kinds();
 const ProbeKindRow& row_of(ProbeKind kind);
-std::string_view name(ProbeKind kind);
-std::vector<Spelling<ProbeKind>> spellings_of(ProbeKind any);
 
 struct CurvePoint {
   Bytes bytes;       ///< Size of a message, or of the operand of a reduction.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "common/spellings.hpp"
@@ -15,12 +14,6 @@ enum class TraceKind : std::uint8_t {
   reduction,  ///< Reduction of data that arrived; in a real run also the division of op avg.
   local,      ///< A move within a rank.
 };
-
-constexpr auto spellings_of(TraceKind /*any*/) {
-  using enum TraceKind;
-  return std::to_array<Spelling<TraceKind>>(
-      {{transfer, "transfer"}, {reduction, "reduction"}, {local, "local"}});
-}
 
 /// Times are seconds since the ranks started.
 struct TraceEvent {

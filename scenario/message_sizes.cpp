@@ -42,9 +42,9 @@ ValueType<Bytes> message_size_type(std::optional<DataType> dtype) {
 
 MapTable<SizeRange> size_range_table(std::optional<DataType> dtype) {
   return {.form = std::string(kSizesForm),
-          .rows = {row("from", &SizeRange::from, message_size_type(dtype), {.required = true}),
-                   row("to", &SizeRange::to, message_size_type(dtype), {.required = true}),
-                   row("factor", &SizeRange::factor, factor_type(1), {.default_value = "4"})},
+          .rows = {row<&SizeRange::from>(message_size_type(dtype), {.required = true}),
+                   row<&SizeRange::to>(message_size_type(dtype), {.required = true}),
+                   row<&SizeRange::factor>(factor_type(1), {.default_value = "4"})},
           .check = [](Reader& reader, const Value& value, SizeRange& range) {
             if (range.from.value > 0 && range.to.value > 0 && range.from > range.to) {
               reader.fail(value, "`from` ({}) is larger than `to` ({})", format(range.from),

@@ -145,12 +145,11 @@ ListShape ranks_shape() {
 MapTable<Evaluation> evaluation_table() {
   return {.form = "a map such as `{source: github.com/x/y, group: y A100}`",
           .rows = {
-              row("source", &Evaluation::source, text_type("a text such as `NVIDIA/nccl-tests issue 290`"),
-                  {.required = true}),
-              row("group", &Evaluation::group, text_type("a name such as `abci A100`"), {.required = true}),
-              row("excluded", &Evaluation::excluded, text_type("a reason such as `the GPU is not stated`")),
-              row("uncertain", &Evaluation::uncertain,
-                  text_type("a reason such as `the rate of the NICs is a guess`")),
+              row<&Evaluation::source>(text_type("a text such as `NVIDIA/nccl-tests issue 290`"),
+                                       {.required = true}),
+              row<&Evaluation::group>(text_type("a name such as `abci A100`"), {.required = true}),
+              row<&Evaluation::excluded>(text_type("a reason such as `the GPU is not stated`")),
+              row<&Evaluation::uncertain>(text_type("a reason such as `the rate of the NICs is a guess`")),
           }};
 }
 
@@ -159,27 +158,26 @@ MapTable<ScenarioDraft> scenario_table() {
       .form = "a map",
       .rows =
           {
-              row("name", &ScenarioDraft::name, scenario_name_type()),
-              row("collective", &ScenarioDraft::collective, choice_type<Collective>("collective"),
-                  {.default_value = "all_reduce"}),
-              later("algorithms", &ScenarioDraft::algorithms, algorithms_shape().form,
-                    {.default_value = "[naive, tutorial_ring, ring]"}),
-              later("ranks", &ScenarioDraft::ranks, ranks_shape().form, {.required = true}),
-              later("ranks_per_node", &ScenarioDraft::ranks_per_node, "a number of ranks such as 4"),
-              later("message_sizes", &ScenarioDraft::message_sizes, message_sizes_form(), {.required = true},
-                    size_range_keys()),
-              row("dtype", &ScenarioDraft::dtype, choice_type<DataType>("dtype"),
-                  {.default_value = "float32"}),
-              row("op", &ScenarioDraft::op, choice_type<ReduceOp>("op"), {.default_value = "sum"}),
+              row<&ScenarioDraft::name>(scenario_name_type()),
+              row<&ScenarioDraft::collective>(choice_type<Collective>("collective"),
+                                              {.default_value = "all_reduce"}),
+              later<&ScenarioDraft::algorithms>(algorithms_shape().form,
+                                                {.default_value = "[naive, tutorial_ring, ring]"}),
+              later<&ScenarioDraft::ranks>(ranks_shape().form, {.required = true}),
+              later<&ScenarioDraft::ranks_per_node>("a number of ranks such as 4"),
+              later<&ScenarioDraft::message_sizes>(message_sizes_form(), {.required = true},
+                                                   size_range_keys()),
+              row<&ScenarioDraft::dtype>(choice_type<DataType>("dtype"), {.default_value = "float32"}),
+              row<&ScenarioDraft::op>(choice_type<ReduceOp>("op"), {.default_value = "sum"}),
               // Ranks that are threads are a tool of the tests.
-              row("backend", &ScenarioDraft::backend,
+              row<&ScenarioDraft::backend>(
                   choice_type<Backend>("backend", {Backend::automatic, Backend::gloo, Backend::nccl,
                                                    Backend::shm, Backend::mpi}),
                   {.default_value = "auto"}),
-              later("machine", &ScenarioDraft::machine, machine_form(), {.required = true}),
-              later("measured", &ScenarioDraft::measured, "a file such as `run.jsonl`"),
-              row("evaluation", &ScenarioDraft::evaluation, map_type(evaluation_table())),
-              row("software", &ScenarioDraft::software, map_type(software_table())),
+              later<&ScenarioDraft::machine>(machine_form(), {.required = true}),
+              later<&ScenarioDraft::measured>("a file such as `run.jsonl`"),
+              row<&ScenarioDraft::evaluation>(map_type(evaluation_table())),
+              row<&ScenarioDraft::software>(map_type(software_table())),
           },
   };
 }

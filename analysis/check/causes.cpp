@@ -83,7 +83,6 @@ void cross_host_bridge(Machine& machine) {
 /// A cause. `change` turns the description into that of a machine with the cause, where it can apply.
 struct CauseRow {
   Cause cause;
-  std::string_view name;
   std::string_view sentence;
   std::string_view command;
   void (*change)(Machine& machine) = nullptr;
@@ -96,69 +95,66 @@ constexpr std::string_view kNetworkCommand =
 constexpr std::string_view kEnvironmentCommand = "env | grep NCCL_, also in /etc/nccl.conf and ~/.nccl.conf";
 
 constexpr auto kCauses = std::to_array<CauseRow>({
-    {Cause::none, "none", "the description fits", ""},
-    {Cause::something_else, "something_else", "none of the causes that ringside knows fits well", ""},
-    {Cause::peer_to_peer_off, "peer_to_peer_off",
-     "GPUs do not reach each other's memory: copies go through host memory",
+    {Cause::none, "the description fits", ""},
+    {Cause::something_else, "none of the causes that ringside knows fits well", ""},
+    {Cause::peer_to_peer_off, "GPUs do not reach each other's memory: copies go through host memory",
      "nvidia-smi topo -p2p r; p2pBandwidthLatencyTest; NCCL_DEBUG=INFO shows `via SHM`", copy_through_host},
-    {Cause::slots_half, "slots_half", "PCIe slots at half their rate: 8 lanes of 16, or one generation less",
+    {Cause::slots_half, "PCIe slots at half their rate: 8 lanes of 16, or one generation less",
      "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv, while copies run",
      halve_slots},
-    {Cause::links_half, "links_half", "half of the links between GPUs are down", "nvidia-smi nvlink --status",
-     halve_links},
-    {Cause::nvls_off, "nvls_off", "NVLS (reduction in the NVSwitches) is not used",
+    {Cause::links_half, "half of the links between GPUs are down", "nvidia-smi nvlink --status", halve_links},
+    {Cause::nvls_off, "NVLS (reduction in the NVSwitches) is not used",
      "NCCL_DEBUG=INFO: `NVLS multicast support is available`; systemctl status nvidia-fabricmanager",
      [](Machine& machine) { machine.software.nccl_algo = "^NVLS"; }},
-    {Cause::half_nics, "half_nics", "half of the NICs are used", kNetworkCommand,
+    {Cause::half_nics, "half of the NICs are used", kNetworkCommand,
      [](Machine& machine) {
        if (machine.inter && machine.inter->nics > 1) {
          machine.inter->nics /= 2;
        }
      }},
-    {Cause::one_nic, "one_nic", "one NIC is used for the whole node", kNetworkCommand,
+    {Cause::one_nic, "one NIC is used for the whole node", kNetworkCommand,
      [](Machine& machine) {
        if (machine.inter && machine.inter->nics > 2) {
          machine.inter->nics = 1;
        }
      }},
-    {Cause::shared_nic, "shared_nic",
-     "half of the ranks use one NIC, which carries half of the node's traffic", kNetworkCommand,
+    {Cause::shared_nic, "half of the ranks use one NIC, which carries half of the node's traffic",
+     kNetworkCommand,
      [](Machine& machine) {
        // The node passes twice what that NIC does.
        if (machine.inter && machine.inter->nics > 4) {
          machine.inter->nics = 2;
        }
      }},
-    {Cause::nics_half_rate, "nics_half_rate", "one NIC, or every NIC, at half its rate", kNetworkCommand,
+    {Cause::nics_half_rate, "one NIC, or every NIC, at half its rate", kNetworkCommand,
      [](Machine& machine) {
        if (machine.inter && machine.inter->rate) {
          machine.inter->rate->value /= 2;
        }
      }},
-    {Cause::tcp, "tcp", "TCP sockets instead of RDMA",
+    {Cause::tcp, "TCP sockets instead of RDMA",
      "NCCL_DEBUG=INFO: `Using network Socket` instead of IB or a plugin; ls /sys/class/infiniband",
      use_sockets},
-    {Cause::gpudirect_off, "gpudirect_off", "NICs do not reach the GPUs' memory (no GPUDirect RDMA)",
+    {Cause::gpudirect_off, "NICs do not reach the GPUs' memory (no GPUDirect RDMA)",
      "NCCL_DEBUG=INFO: no `GDRDMA` behind `via NET`; lsmod | grep -E 'nvidia_peermem|nv_peer_mem'",
      [](Machine& machine) {
        if (machine.inter && machine.inter->kind != InterKind::ethernet) {
          machine.inter->gpudirect = false;
        }
      }},
-    {Cause::acs, "acs",
-     "PCIe switches send traffic between GPUs and NICs through the host bridge (ACS or IOMMU)",
+    {Cause::acs, "PCIe switches send traffic between GPUs and NICs through the host bridge (ACS or IOMMU)",
      "sudo lspci -vvv | grep ACSCtl: `SrcValid+` is on; cat /proc/cmdline: iommu", cross_host_bridge},
-    {Cause::algorithm_ring, "algorithm_ring", "the algorithm Ring is forced", kEnvironmentCommand,
+    {Cause::algorithm_ring, "the algorithm Ring is forced", kEnvironmentCommand,
      [](Machine& machine) { machine.software.nccl_algo = "Ring"; }, true},
-    {Cause::algorithm_tree, "algorithm_tree", "the algorithm Tree is forced", kEnvironmentCommand,
+    {Cause::algorithm_tree, "the algorithm Tree is forced", kEnvironmentCommand,
      [](Machine& machine) { machine.software.nccl_algo = "Tree"; }, true},
-    {Cause::protocol_ll, "protocol_ll", "the protocol LL is forced", kEnvironmentCommand,
+    {Cause::protocol_ll, "the protocol LL is forced", kEnvironmentCommand,
      [](Machine& machine) { machine.software.nccl_proto = "LL"; }, true},
-    {Cause::protocol_ll128, "protocol_ll128", "the protocol LL128 is forced", kEnvironmentCommand,
+    {Cause::protocol_ll128, "the protocol LL128 is forced", kEnvironmentCommand,
      [](Machine& machine) { machine.software.nccl_proto = "LL128"; }, true},
-    {Cause::protocol_simple, "protocol_simple", "the protocol Simple is forced", kEnvironmentCommand,
+    {Cause::protocol_simple, "the protocol Simple is forced", kEnvironmentCommand,
      [](Machine& machine) { machine.software.nccl_proto = "Simple"; }, true},
-    {Cause::one_process, "one_process", "one process starts the kernels of all GPUs of a node in turn",
+    {Cause::one_process, "one process starts the kernels of all GPUs of a node in turn",
      "mpirun with one process per GPU and -g 1",
      [](Machine& machine) { machine.software.processes = Processes::single; }},
 });
@@ -218,7 +214,6 @@ std::vector<SuspectedCause> by_probability(std::vector<Candidate> candidates) {
 
 }  // namespace
 
-std::string_view name(Cause cause) { return cause_row(cause).name; }
 std::string_view sentence(Cause cause) { return cause_row(cause).sentence; }
 std::string_view telling_command(Cause cause) { return cause_row(cause).command; }
 

@@ -39,7 +39,6 @@ inline constexpr double kNoticedSlowdown = 0.02;
 /// How many causes the description is as likely as beforehand.
 inline constexpr double kNoneBeforehand = 9;
 
-std::string_view name(Cause cause);
 /// What it is, as a clause: `GPUs do not reach each other's memory: copies go through host memory`.
 std::string_view sentence(Cause cause);
 /// The command that would show it.

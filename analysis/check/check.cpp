@@ -13,7 +13,6 @@
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "schedule/registry.hpp"
-#include "sim/nccl/model.hpp"
 
 namespace ringside {
 namespace {
@@ -168,12 +167,6 @@ std::optional<NicShare> nic_share(const NcclSystem& system, double line_rate, st
 }
 
 }  // namespace
-
-std::string_view name(Standing standing) {
-  constexpr std::array<std::string_view, 6> kNames = {"healthy",   "slower",     "faster",
-                                                      "held_back", "incomplete", "failed"};
-  return kNames.at(static_cast<std::size_t>(standing));
-}
 
 bool MachineCheck::alarmed() const {
   return std::ranges::any_of(bands,

@@ -19,7 +19,6 @@ namespace ringside {
 /// `held_back`: as fast as many such machines, but the log names a cause that slows it. `incomplete`,
 /// `failed`: the times are those of a healthy machine, but the run did not end, or its results do not count.
 enum class Standing { healthy, slower, faster, held_back, incomplete, failed };
-std::string_view name(Standing standing);
 
 /// What the NICs of a node passed in a run of several nodes, beside their line rate.
 struct NicShare {

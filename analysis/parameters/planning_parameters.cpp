@@ -3,37 +3,31 @@
 #include <utility>
 
 #include "common/failures.hpp"
+#include "common/spellings.hpp"
 #include "scenario/yaml/yaml_tree.hpp"
 
 namespace ringside {
-namespace {
 
-// Guesses are what the field reports of well-run trainings: 0.65 of the dense rate in the matrices of
-// Narayanan et al. 2021 (arXiv 2104.04473, table 1) and less of a Hopper's, whose memory did not grow with
-// its arithmetic; FlashAttention-2 at half of a Hopper's rate (Shah et al. 2024, arXiv 2407.08608); FSDP
-// hides most gathers (Zhao et al. 2023, arXiv 2304.11277, §5). Shares of generations and attention keep close
-// to their guesses: few sources tell them apart from what else differs between frameworks.
-constexpr auto kGuesses = std::to_array<std::pair<std::string_view, double>>({
-    {"share_ampere", 0.72},   {"share_hopper", 0.9},     {"share_blackwell", 0.86}, {"share_float8", 0.75},
-    {"attention_ampere", 1},  {"attention_hopper", 1.4}, {"traversals", 2},         {"layer_time", 1000},
-    {"gathered_time", 1.5},   {"dequantised", 12},       {"experts", 1.4},          {"exposed_ddp", 0.3},
-    {"exposed_sharded", 0.3}, {"exposed_tensor", 0.75},  {"spread", 0.005},         {"dense_factor", 1.3},
-    {"float8_factor", 1.5},   {"adapters_factor", 1.5},  {"sparse_factor", 1.5},
-});
-static_assert(kGuesses.size() == kNumPlanningParameters);
-
-}  // namespace
-
-std::string_view name(PlanningParameter parameter) {
-  return kGuesses[static_cast<std::size_t>(parameter)].first;
-}
-
+// What the field reports of well-run trainings: 0.65 of the dense rate in the matrices of Narayanan et al.
+// 2021 (arXiv 2104.04473, table 1) and less of a Hopper's, whose memory did not grow with its arithmetic;
+// FlashAttention-2 at half of a Hopper's rate (Shah et al. 2024, arXiv 2407.08608); FSDP hides most gathers
+// (Zhao et al. 2023, arXiv 2304.11277, §5). Shares of generations and attention keep close to their guesses:
+// few sources tell them apart from what else differs between frameworks.
 PlanningParameters planning_guesses() {
-  PlanningParameters parameters;
-  for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
-    parameters.values[i] = kGuesses[i].second;
+  using enum PlanningParameter;
+  constexpr auto kGuesses = std::to_array<std::pair<PlanningParameter, double>>({
+      {share_ampere, 0.72},   {share_hopper, 0.9},     {share_blackwell, 0.86}, {share_float8, 0.75},
+      {attention_ampere, 1},  {attention_hopper, 1.4}, {traversals, 2},         {layer_time, 1000},
+      {gathered_time, 1.5},   {dequantised, 12},       {experts, 1.4},          {exposed_ddp, 0.3},
+      {exposed_sharded, 0.3}, {exposed_tensor, 0.75},  {spread, 0.005},         {dense_factor, 1.3},
+      {float8_factor, 1.5},   {adapters_factor, 1.5},  {sparse_factor, 1.5},
+  });
+  static_assert(kGuesses.size() == kNumPlanningParameters);
+  PlanningParameters guesses;
+  for (const auto& [parameter, guess] : kGuesses) {
+    guesses[parameter] = guess;
   }
-  return parameters;
+  return guesses;
 }
 
 const PlanningParameters& planning_parameters() {
@@ -45,10 +39,10 @@ const PlanningParameters& planning_parameters() {
 PlanningParameters parse_planning_parameters(const std::string& yaml, const std::string& origin) {
   const YamlTree tree = parse_yaml_tree(yaml, origin);
   PlanningParameters parameters;
-  for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
-    parameters.values[i] = tree.at(kGuesses[i].first).number();
-    if (!(parameters.values[i] > 0)) {
-      throw bad_input("{}: {} is {}, it must be above zero", origin, kGuesses[i].first, parameters.values[i]);
+  for (const auto& [parameter, key] : spellings<PlanningParameter>()) {
+    parameters[parameter] = tree.at(key).number();
+    if (!(parameters[parameter] > 0)) {
+      throw bad_input("{}: {} is {}, it must be above zero", origin, key, parameters[parameter]);
     }
   }
   return parameters;

@@ -9,6 +9,7 @@
 /// into configs/planning/parameters.yaml, with what they mean, and which are part of the program.
 namespace ringside {
 
+/// They are called as their keys in configs/planning/parameters.yaml.
 enum class PlanningParameter : std::size_t {
   share_ampere,
   share_hopper,
@@ -33,9 +34,6 @@ enum class PlanningParameter : std::size_t {
 };
 inline constexpr std::size_t kNumPlanningParameters =
     static_cast<std::size_t>(PlanningParameter::sparse_factor) + 1;
-
-/// Its key in configs/planning/parameters.yaml.
-std::string_view name(PlanningParameter parameter);
 
 /// All are positive.
 struct PlanningParameters {

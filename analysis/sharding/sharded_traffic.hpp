@@ -4,7 +4,6 @@
 #include "analysis/plan/collective_times.hpp"
 #include "analysis/plan/step.hpp"
 #include "scenario/plan/plan.hpp"
-#include "sim/topology/gpu_models.hpp"
 
 /// What the GPUs of a sharded step compute and send each other, and what of that computing can hide.
 namespace ringside {

@@ -12,9 +12,9 @@
 #include "cli/reports/report.hpp"
 #include "cli/reports/show_machine.hpp"
 #include "common/failures.hpp"
+#include "common/spellings.hpp"
 #include "plots/charts/charts.hpp"
 #include "results/codec/field_table.hpp"
-#include "scenario/scenario.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/program/run_rounds.hpp"
@@ -148,8 +148,8 @@ void print_totals_json(const Schedule& schedule, const std::vector<std::string>&
   print_record(line);
 }
 
-void print_policy_json(const RankSiteRow& site, const ExecutionPolicy& policy, Bytes size) {
-  Json line = {{"record", "policy"}, {"site", site.name}, {"bytes", size.value}};
+void print_policy_json(RankSite site, const ExecutionPolicy& policy, Bytes size) {
+  Json line = {{"record", "policy"}, {"site", name(site)}, {"bytes", size.value}};
   JsonWriter fields;
   Codec<ExecutionPolicy>::write(fields, policy);
   line.update(Json::parse(fields.take()));
@@ -160,9 +160,9 @@ void print_policy_json(const RankSiteRow& site, const ExecutionPolicy& policy, B
 void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
   Rows rows;
   const Bytes buffer = buffer_of_message(schedule.algorithm().collective, schedule.num_ranks(), size);
-  for (const RankSiteRow& site : kRankSites) {
-    const ExecutionPolicy policy = policy_for(schedule, buffer, site.rules);
-    rows.push_back({std::string(site.name), describe(policy)});
+  for (const auto& [site, rules] : kRankSites) {
+    const ExecutionPolicy policy = policy_for(schedule, buffer, rules);
+    rows.push_back({std::string(name(site)), describe(policy)});
     if (format == OutputFormat::json) {
       print_policy_json(site, policy, size);
     }
@@ -173,27 +173,23 @@ void print_policies(const Schedule& schedule, Bytes size, OutputFormat format) {
   }
 }
 
-const RankSiteRow& site_named(const std::string& text) {
-  std::vector<std::string> known;
-  for (const RankSiteRow& site : kRankSites) {
-    if (site.name == text) {
-      return site;
-    }
-    known.emplace_back(site.name);
+RankSite site_named(const std::string& text) {
+  if (const auto site = parse_name<RankSite>(text)) {
+    return *site;
   }
-  throw Error(ErrorKind::bad_input, unknown_name("--on", text, known));
+  throw Error(ErrorKind::bad_input, unknown_name("--on", text, names_of<RankSite>()));
 }
 
 /// What ranks there run with a message of this size, under the policy that applies.
-RunRounds run_of(const Schedule& schedule, Bytes message, const RankSiteRow& site) {
+RunRounds run_of(const Schedule& schedule, Bytes message, RankSite site) {
   const Bytes size = buffer_of_message(schedule.algorithm().collective, schedule.num_ranks(), message);
-  const ExecutionPolicy policy = policy_for(schedule, size, site.rules);
+  const ExecutionPolicy policy = policy_for(schedule, size, rules_of(site));
   const std::int64_t rounds = Execution(schedule, size, DataType::float32, policy).num_rounds();
   if (rounds > kMaxRunRounds / schedule.num_ranks()) {
     throw bad_input(
         "show {} --on {}: {} rounds on {} ranks are too many to show; take fewer ranks "
         "or a smaller --size",
-        schedule.algorithm().name, site.name, rounds, schedule.num_ranks());
+        schedule.algorithm().name, name(site), rounds, schedule.num_ranks());
   }
   const auto elements = size.value / static_cast<std::int64_t>(size_of(DataType::float32));
   return {schedule, {.num_elements = elements, .dtype = DataType::float32}, policy};
@@ -214,7 +210,7 @@ void print_totals(const Schedule& schedule) {
 struct Shown {
   Schedule schedule;
   std::optional<Bytes> size = {};
-  const RankSiteRow* site = nullptr;
+  RankSite site = RankSite::cpu;
   std::optional<RunRounds> run = {};
   std::vector<std::string> sentences = {};
 };
@@ -223,8 +219,8 @@ Shown what_to_show(const ShowFlags& flags) {
   const Algorithm& algorithm = algorithm_named(flags.schedule.collective, flags.algorithm);
   Shown shown = {.schedule = Schedule(algorithm, flags.schedule), .size = flags.size};
   if (!flags.site.empty()) {
-    shown.site = &site_named(flags.site);
-    shown.run = run_of(shown.schedule, *shown.size, *shown.site);
+    shown.site = site_named(flags.site);
+    shown.run = run_of(shown.schedule, *shown.size, shown.site);
   }
   if (flags.schedule.num_ranks <= kMaxProvedRanks) {
     shown.sentences = findings(shown.schedule, prove(shown.schedule));
@@ -235,7 +231,7 @@ Shown what_to_show(const ShowFlags& flags) {
 void print_json(const Shown& shown) {
   print_totals_json(shown.schedule, shown.sentences);
   if (shown.run) {
-    print_policy_json(*shown.site, shown.run->execution().policy(), *shown.size);
+    print_policy_json(shown.site, shown.run->execution().policy(), *shown.size);
     print_moves(*shown.run);
     return;
   }
@@ -270,7 +266,7 @@ void print_text(const Shown& shown) {
              algorithm.summary);
   print_line(what_chunks_are(schedule));
   if (shown.run) {
-    print_line("ranks on {} run {} with {}", shown.site->name, format(*shown.size),
+    print_line("ranks on {} run {} with {}", name(shown.site), format(*shown.size),
                describe(shown.run->execution().policy()));
   }
   print_line();
@@ -303,7 +299,7 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
     std::string title = fmt::format("{} {} on {} ranks", algorithm.name, name(algorithm.collective),
                                     flags.schedule.num_ranks);
     if (shown.run) {
-      title += fmt::format(", {} on {}", format(*shown.size), shown.site->name);
+      title += fmt::format(", {} on {}", format(*shown.size), name(shown.site));
     }
     const plots::ChartContext context = {.title = title,
                                          .source = "ringside show",
@@ -313,7 +309,7 @@ void show_algorithm(const ShowFlags& flags, const CommonOptions& common) {
                                                    : plots::schedule_diagram(shown.schedule, context);
     for (plots::Figure& figure : figures) {
       figure.name +=
-          shown.run ? fmt::format("_{}_{}", study::folder_name(format(*shown.size)), shown.site->name) : "";
+          shown.run ? fmt::format("_{}_{}", study::folder_name(format(*shown.size)), name(shown.site)) : "";
     }
     draw_charts(figures, context, common, progress);
   }

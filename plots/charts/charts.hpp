@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/comparison/comparison.hpp"
@@ -25,8 +24,6 @@ namespace ringside::plots {
 
 /// For which width a chart is laid out. Printed ones have letters of about 7 pt.
 enum class ChartSize { screen, page, column };
-/// `page`; none for other words.
-std::optional<ChartSize> chart_size(std::string_view name);
 /// The pixels of a chart that has so many on a screen.
 int width_for(ChartSize size, int on_screen);
 

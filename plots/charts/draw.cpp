@@ -22,14 +22,12 @@ struct Job {
 
 struct SizeRow {
   ChartSize size;
-  std::string_view name;
   int pixels;          ///< At most, of which 96 are an inch on a screen.
   double centimetres;  ///< On paper; 0: as on the screen.
 };
 
-constexpr std::array kSizes = {SizeRow{ChartSize::screen, "screen", std::numeric_limits<int>::max(), 0},
-                               SizeRow{ChartSize::page, "page", 1040, 17},
-                               SizeRow{ChartSize::column, "column", 560, 8.5}};
+constexpr std::array kSizes = {SizeRow{ChartSize::screen, std::numeric_limits<int>::max(), 0},
+                               SizeRow{ChartSize::page, 1040, 17}, SizeRow{ChartSize::column, 560, 8.5}};
 
 const SizeRow& row_of(ChartSize size) { return kSizes.at(static_cast<std::size_t>(size)); }
 
@@ -54,11 +52,6 @@ void run_all(const std::vector<Job>& jobs) {
 }
 
 }  // namespace
-
-std::optional<ChartSize> chart_size(std::string_view name) {
-  const auto row = std::ranges::find(kSizes, name, &SizeRow::name);
-  return row == kSizes.end() ? std::nullopt : std::optional(row->size);
-}
 
 int width_for(ChartSize size, int on_screen) { return std::min(on_screen, row_of(size).pixels); }
 

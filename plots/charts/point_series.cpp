@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <tuple>
 
 #include "common/failures.hpp"

@@ -27,36 +27,31 @@ struct Codec<std::pair<std::string, std::string>> : PlainCodec {
 };
 
 FieldTable<GpuOptions> table_of(const GpuOptions* /*any*/) {
-  return {.fields = fields<GpuOptions>(required("ranks_per_gpu", &GpuOptions::ranks_per_gpu),
-                                       required("settings", &GpuOptions::settings))};
+  return {.fields = fields<GpuOptions>(required<&GpuOptions::ranks_per_gpu, &GpuOptions::settings>())};
 }
 
 FieldTable<RankPlace> table_of(const RankPlace* /*any*/) {
-  return {.fields = fields<RankPlace>(
-              required("ranks", &RankPlace::num_ranks), required("backend", &RankPlace::backend),
-              inlined(&RankPlace::gpu), required("timeout", &RankPlace::timeout),
-              required("rendezvous", &RankPlace::rendezvous), required("group", &RankPlace::group),
-              optional("interface", &RankPlace::interface))};
+  return {.fields =
+              fields<RankPlace>(required("ranks", &RankPlace::num_ranks), required<&RankPlace::backend>(),
+                                inlined(&RankPlace::gpu),
+                                required<&RankPlace::timeout, &RankPlace::rendezvous, &RankPlace::group>(),
+                                optional<&RankPlace::interface>())};
 }
 
 FieldTable<JoinJob> table_of(const JoinJob* /*any*/) {
-  return {
-      .record = "join",
-      .fields = fields<JoinJob>(inlined(&JoinJob::place), required("tune_machine", &JoinJob::tune_machine),
-                                required("share_out_cores", &JoinJob::share_out_cores))};
+  return {.record = "join",
+          .fields = fields<JoinJob>(inlined(&JoinJob::place),
+                                    required<&JoinJob::tune_machine, &JoinJob::share_out_cores>())};
 }
 
 FieldTable<TaskJob> table_of(const TaskJob* /*any*/) {
-  return {
-      .record = "task",
-      .fields = fields<TaskJob>(required("kind", &TaskJob::kind), required("request", &TaskJob::request))};
+  return {.record = "task", .fields = fields<TaskJob>(required<&TaskJob::kind, &TaskJob::request>())};
 }
 
 FieldTable<Answer> table_of(const Answer* /*any*/) {
-  return {.fields = fields<Answer>(required("answer", &Answer::kind), optional("result", &Answer::result),
-                                   optional("text", &Answer::text), optional("error", &Answer::error),
-                                   optional("lost_peer", &Answer::lost_peer), optional("late", &Answer::late),
-                                   optional("paused", &Answer::paused))};
+  return {.fields = fields<Answer>(required("answer", &Answer::kind),
+                                   optional<&Answer::result, &Answer::text, &Answer::error,
+                                            &Answer::lost_peer, &Answer::late, &Answer::paused>())};
 }
 
 Answer answer_of_current_exception() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -47,16 +46,6 @@ struct Answer {
   /// For so long this rank did not run while it worked: somebody had stopped it, or others had its core.
   std::optional<std::chrono::milliseconds> paused = {};
 };
-
-constexpr auto spellings_of(AnswerKind /*any*/) {
-  using enum AnswerKind;
-  return std::to_array<Spelling<AnswerKind>>({{alive, "alive"}, {done, "done"}, {failed, "failed"}});
-}
-constexpr auto spellings_of(ErrorKind /*any*/) {
-  using enum ErrorKind;
-  return std::to_array<Spelling<ErrorKind>>(
-      {{bad_input, "bad_input"}, {environment, "environment"}, {peer_lost, "peer_lost"}, {failed, "failed"}});
-}
 
 /// The answer of a rank that ends with the exception being handled. Call it inside a catch block.
 Answer answer_of_current_exception();

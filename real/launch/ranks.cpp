@@ -7,10 +7,10 @@
 #include "common/failures.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/threads/transport.hpp"
-#include "real/launch/external/meeting.hpp"
 #include "real/launch/rank_command.hpp"
 #include "real/launch/rank_limits.hpp"
 #include "real/launch/rank_watch.hpp"
+#include "real/store/meeting_place.hpp"
 #include "real/store/tcp_store.hpp"
 #include "real/system/posix.hpp"
 

@@ -177,11 +177,11 @@ TraceEvent local_event(const Program& program, const Step& step, const StepTime&
 }  // namespace
 
 FieldTable<Recording> table_of(const Recording* /*any*/) {
-  return {.fields = fields<Recording>(
-              required("outcome", &Recording::outcome), required("seconds", &Recording::seconds),
-              required("iterations", &Recording::iterations), required("backend", &Recording::backend),
-              optional("policy", &Recording::policy), optional("barrier_skew", &Recording::barrier_skew),
-              required("events", &Recording::events), optional("note", &Recording::note))};
+  return {
+      .fields = fields<Recording>(
+          required<&Recording::outcome, &Recording::seconds, &Recording::iterations, &Recording::backend>(),
+          optional<&Recording::policy, &Recording::barrier_skew>(), required<&Recording::events>(),
+          optional<&Recording::note>())};
 }
 
 void record(std::span<const PointKey> points, const MeasureOptions& options, const PointRecorded& report) {

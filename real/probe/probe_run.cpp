@@ -355,7 +355,7 @@ std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& ba
 template <>
 const FieldTable<ProbeRequest>& field_table() {
   static const FieldTable<ProbeRequest> table = {
-      .fields = fields<ProbeRequest>(inlined(&ProbeRequest::key), required("budget", &ProbeRequest::budget))};
+      .fields = fields<ProbeRequest>(inlined(&ProbeRequest::key), required<&ProbeRequest::budget>())};
   return table;
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "real/execute/coordination.hpp"
 #include "real/execute/rank_backend.hpp"
 #include "real/launch/rank_task.hpp"

@@ -1,7 +1,6 @@
 #include "real/system/posix.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <string_view>

@@ -30,8 +30,8 @@ class JsonPlace {
 
   const Json& value() const { return *value_; }
   /// Null is absent. Throws when this is no object.
-  std::optional<JsonPlace> member(const char* key) const;
-  JsonPlace required_member(const char* key) const;
+  std::optional<JsonPlace> member(std::string_view key) const;
+  JsonPlace required_member(std::string_view key) const;
   /// All members that are not null, by name. Throws when this is no object.
   std::vector<std::pair<std::string, JsonPlace>> members() const;
   /// The elements of a list, which complaints call by the list's name.
@@ -43,11 +43,11 @@ class JsonPlace {
   std::string path() const;
 
  private:
-  JsonPlace(const JsonPlace* above, const char* key, const Json* value)
+  JsonPlace(const JsonPlace* above, std::string_view key, const Json* value)
       : above_(above), key_(key), value_(value) {}
 
   const JsonPlace* above_ = nullptr;
-  const char* key_ = nullptr;  ///< Null: an element, or the top.
+  std::string_view key_ = {};  ///< Empty: an element, or the top.
   const Json* value_;
 };
 

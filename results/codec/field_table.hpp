@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/spellings.hpp"
 #include "results/codec/codec.hpp"
 #include "results/codec/fields.hpp"
 
@@ -21,7 +22,7 @@ namespace ringside {
 /// One row: a member of T.
 template <typename T>
 struct Field {
-  const char* key;
+  std::string_view key;
   bool required = false;  ///< Reading it fails where it is absent.
   Minimum minimum = {};
   std::function<bool(const T&)> applies = {};  ///< Whether there is such a field, given the fields before it.
@@ -55,7 +56,7 @@ const FieldTable<T>& field_table() {
 
 /// A field that is always written; where it is absent it keeps its default value.
 template <typename T, typename M>
-Field<T> always(const char* key, M T::*member) {
+Field<T> always(std::string_view key, M T::*member) {
   return {.key = key,
           .given = [](const T&) { return true; },
           .write = [member](JsonWriter& to, const T& source) { Codec<M>::write(to, source.*member); },
@@ -66,7 +67,7 @@ Field<T> always(const char* key, M T::*member) {
 
 /// A field that every record has.
 template <typename T, typename M>
-Field<T> required(const char* key, M T::*member) {
+Field<T> required(std::string_view key, M T::*member) {
   Field<T> result = always(key, member);
   result.required = true;
   return result;
@@ -74,16 +75,25 @@ Field<T> required(const char* key, M T::*member) {
 
 /// A field that is omitted where it has its default value.
 template <typename T, typename M>
-Field<T> optional(const char* key, M T::*member) {
+Field<T> optional(std::string_view key, M T::*member) {
   Field<T> result = always(key, member);
   result.given = [member, absent = T{}.*member](const T& source) { return !(source.*member == absent); };
   return result;
 }
 template <typename T, typename M>
-Field<T> optional(const char* key, std::optional<M> T::*member) {
+Field<T> optional(std::string_view key, std::optional<M> T::*member) {
   Field<T> result = always(key, member);
   result.given = [member](const T& source) { return (source.*member).has_value(); };
   return result;
+}
+
+template <typename T>
+Field<T> rows_of(Field<T> one) {
+  return one;
+}
+template <typename T, typename... More>
+Fields<T> rows_of(const Field<T>& first, const Field<T>& second, const More&... more) {
+  return {first, second, more...};
 }
 
 /// The struct in a member, which may be optional: null where there is none; and one that is made there.
@@ -132,6 +142,20 @@ Fields<T> inlined(M T::*member) {
     }
   }
   return result;
+}
+
+// Fields that are called as their members are; several of one class are several rows.
+template <auto... kMembers>
+auto always() {
+  return rows_of(always(declared_name<kMembers>(), kMembers)...);
+}
+template <auto... kMembers>
+auto required() {
+  return rows_of(required(declared_name<kMembers>(), kMembers)...);
+}
+template <auto... kMembers>
+auto optional() {
+  return rows_of(optional(declared_name<kMembers>(), kMembers)...);
 }
 
 template <typename T>

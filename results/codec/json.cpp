@@ -20,10 +20,10 @@ constexpr std::string_view kNumber = "must be a number";
 
 std::string JsonPlace::path() const {
   std::string above = above_ != nullptr ? above_->path() : "";
-  if (key_ == nullptr) {
+  if (key_.empty()) {
     return above;
   }
-  return above.empty() ? key_ : above + "." + key_;
+  return above.empty() ? std::string(key_) : fmt::format("{}.{}", above, key_);
 }
 
 void JsonPlace::reject(std::string_view problem) const {
@@ -35,7 +35,7 @@ void JsonPlace::reject_value(std::string_view must) const {
   reject(fmt::format("is {}, it {}", value_->dump(-1, ' ', false, Json::error_handler_t::replace), must));
 }
 
-std::optional<JsonPlace> JsonPlace::member(const char* key) const {
+std::optional<JsonPlace> JsonPlace::member(std::string_view key) const {
   if (!value_->is_object()) {
     reject("is not a JSON object");
   }
@@ -46,7 +46,7 @@ std::optional<JsonPlace> JsonPlace::member(const char* key) const {
   return JsonPlace(this, key, &*found);
 }
 
-JsonPlace JsonPlace::required_member(const char* key) const {
+JsonPlace JsonPlace::required_member(std::string_view key) const {
   const std::optional<JsonPlace> found = member(key);
   if (!found) {
     JsonPlace(this, key, value_).reject("is missing");
@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, JsonPlace>> JsonPlace::members() const {
   std::vector<std::pair<std::string, JsonPlace>> result;
   for (auto item = value_->begin(); item != value_->end(); ++item) {
     if (!item->is_null()) {
-      result.emplace_back(item.key(), JsonPlace(this, item.key().c_str(), &*item));
+      result.emplace_back(item.key(), JsonPlace(this, item.key(), &*item));
     }
   }
   return result;
@@ -74,7 +74,7 @@ std::vector<JsonPlace> JsonPlace::elements() const {
   std::vector<JsonPlace> result;
   result.reserve(value_->size());
   for (const Json& element : *value_) {
-    result.push_back(JsonPlace(this, nullptr, &element));
+    result.push_back(JsonPlace(this, {}, &element));
   }
   return result;
 }

@@ -22,26 +22,24 @@ MapTable<GpuSheet> gpu_sheet_table() {
       .form = "a map such as `{model: L40S, memory: 48 GB}`",
       .rows =
           {
-              row("model", &GpuSheet::model, text_type("a model such as `A100-SXM4-80GB`"), required()),
-              row("vendor", &GpuSheet::vendor, choice_type<Vendor>("vendor"), required()),
-              row("architecture", &GpuSheet::architecture, choice_type<Architecture>("architecture"),
-                  required()),
-              row("memory", &GpuSheet::memory, size_type(), required()),
-              row("memory_bandwidth", &GpuSheet::memory_bandwidth, bandwidth_type(), required()),
+              row<&GpuSheet::model>(text_type("a model such as `A100-SXM4-80GB`"), required()),
+              row<&GpuSheet::vendor>(choice_type<Vendor>("vendor"), required()),
+              row<&GpuSheet::architecture>(choice_type<Architecture>("architecture"), required()),
+              row<&GpuSheet::memory>(size_type(), required()),
+              row<&GpuSheet::memory_bandwidth>(bandwidth_type(), required()),
               row("fp32_tflops", &GpuSheet::fp32, factor_type(0)),
               row("tf32_tflops", &GpuSheet::tf32, factor_type(0)),
               row("bf16_tflops", &GpuSheet::bf16, factor_type(0)),
               row("fp16_tflops", &GpuSheet::fp16, factor_type(0)),
-              row("pcie_generation", &GpuSheet::pcie_generation, whole_number_type({.min = 1, .max = 6}),
-                  required()),
-              row("pcie_lanes", &GpuSheet::pcie_lanes, whole_number_type({.min = 1, .max = 16})),
-              row("nvlink_generation", &GpuSheet::nvlink_generation, whole_number_type({.min = 1, .max = 5})),
-              row("xgmi_generation", &GpuSheet::xgmi_generation, whole_number_type({.min = 1, .max = 4})),
-              row("links", &GpuSheet::links, whole_number_type({.min = 1, .max = 18})),
-              row("links_bandwidth", &GpuSheet::links_bandwidth, bandwidth_type()),
-              row("peer_to_peer", &GpuSheet::peer_to_peer, bool_type()),
-              row("sources", &GpuSheet::sources, texts_type("a list of sources"), required()),
-              row("unverified", &GpuSheet::unverified, texts_type("a list of keys")),
+              row<&GpuSheet::pcie_generation>(whole_number_type({.min = 1, .max = 6}), required()),
+              row<&GpuSheet::pcie_lanes>(whole_number_type({.min = 1, .max = 16})),
+              row<&GpuSheet::nvlink_generation>(whole_number_type({.min = 1, .max = 5})),
+              row<&GpuSheet::xgmi_generation>(whole_number_type({.min = 1, .max = 4})),
+              row<&GpuSheet::links>(whole_number_type({.min = 1, .max = 18})),
+              row<&GpuSheet::links_bandwidth>(bandwidth_type()),
+              row<&GpuSheet::peer_to_peer>(bool_type()),
+              row<&GpuSheet::sources>(texts_type("a list of sources"), required()),
+              row<&GpuSheet::unverified>(texts_type("a list of keys")),
           },
   };
 }
@@ -52,8 +50,8 @@ struct GpuFile {
 
 MapTable<GpuFile> gpu_file_table() {
   return {.form = "a map of `gpus`",
-          .rows = {row("gpus", &GpuFile::gpus,
-                       list_type(map_type(gpu_sheet_table()), {.form = "a list of GPUs"}), required())}};
+          .rows = {row<&GpuFile::gpus>(list_type(map_type(gpu_sheet_table()), {.form = "a list of GPUs"}),
+                                       required())}};
 }
 
 }  // namespace
@@ -82,10 +80,10 @@ ValueType<double> bandwidth() { return plain(bandwidth_type()); }
 ValueType<double> latency() { return plain(time_type()); }
 
 ValueType<SourcedNumber> number_type(const ValueType<double>& value) {
-  return map_type(MapTable<SourcedNumber>{
-      .form = fmt::format("a map of `value`, {}, and `source`", value.form),
-      .rows = {row("value", &SourcedNumber::value, value, required()),
-               row("source", &SourcedNumber::source, text_type("who says so"), required())}});
+  return map_type(
+      MapTable<SourcedNumber>{.form = fmt::format("a map of `value`, {}, and `source`", value.form),
+                              .rows = {row<&SourcedNumber::value>(value, required()),
+                                       row<&SourcedNumber::source>(text_type("who says so"), required())}});
 }
 
 void check_order(Reader& reader, const Value& value, Interval<SourcedNumber>& range) {
@@ -100,33 +98,33 @@ void check_order(Reader& reader, const Value& value, Interval<SourcedNumber>& ra
 
 ValueType<Interval<SourcedNumber>> range_type(const ValueType<double>& value) {
   const ValueType<SourcedNumber> number = number_type(value);
-  return map_type(MapTable<Interval<SourcedNumber>>{
-      .form = "a map of `low`, `typical` and `high`",
-      .rows = {row("low", &Interval<SourcedNumber>::low, number, required()),
-               row("typical", &Interval<SourcedNumber>::typical, number, required()),
-               row("high", &Interval<SourcedNumber>::high, number, required())},
-      .check = check_order});
+  return map_type(
+      MapTable<Interval<SourcedNumber>>{.form = "a map of `low`, `typical` and `high`",
+                                        .rows = {row<&Interval<SourcedNumber>::low>(number, required()),
+                                                 row<&Interval<SourcedNumber>::typical>(number, required()),
+                                                 row<&Interval<SourcedNumber>::high>(number, required())},
+                                        .check = check_order});
 }
 
 ValueType<int> generation_type() { return whole_number_type({.min = 1, .max = 99}); }
 
 ValueType<PcieSheet> pcie_type() {
-  return map_type(MapTable<PcieSheet>{
-      .form = "a map of one generation",
-      .rows = {row("generation", &PcieSheet::generation, generation_type(), required()),
-               row("lane", &PcieSheet::lane, number_type(bandwidth()), required()),
-               row("direct", &PcieSheet::direct, range_type(share()), required()),
-               row("staged", &PcieSheet::staged, range_type(share()), required()),
-               row("host_memory", &PcieSheet::host_memory, range_type(bandwidth()), required()),
-               row("inter_socket", &PcieSheet::inter_socket, range_type(bandwidth()), required())}});
+  return map_type(
+      MapTable<PcieSheet>{.form = "a map of one generation",
+                          .rows = {row<&PcieSheet::generation>(generation_type(), required()),
+                                   row<&PcieSheet::lane>(number_type(bandwidth()), required()),
+                                   row<&PcieSheet::direct>(range_type(share()), required()),
+                                   row<&PcieSheet::staged>(range_type(share()), required()),
+                                   row<&PcieSheet::host_memory>(range_type(bandwidth()), required()),
+                                   row<&PcieSheet::inter_socket>(range_type(bandwidth()), required())}});
 }
 
 ValueType<CableSheet> cable_type() {
-  return map_type(MapTable<CableSheet>{
-      .form = "a map of one generation",
-      .rows = {row("generation", &CableSheet::generation, generation_type(), required()),
-               row("data_sheet", &CableSheet::data_sheet, number_type(bandwidth()), required()),
-               row("bandwidth", &CableSheet::bandwidth, range_type(bandwidth()), required())}});
+  return map_type(
+      MapTable<CableSheet>{.form = "a map of one generation",
+                           .rows = {row<&CableSheet::generation>(generation_type(), required()),
+                                    row<&CableSheet::data_sheet>(number_type(bandwidth()), required()),
+                                    row<&CableSheet::bandwidth>(range_type(bandwidth()), required())}});
 }
 
 ValueType<NetworkSheet> network_type() {
@@ -135,10 +133,9 @@ ValueType<NetworkSheet> network_type() {
                   InterKind::ethernet, InterKind::slingshot});
   return map_type(MapTable<NetworkSheet>{
       .form = "a map of one kind",
-      .rows = {row("kind", &NetworkSheet::kind, kind, required()),
-               row("up_to", &NetworkSheet::up_to, bandwidth_type()),
-               row("bandwidth", &NetworkSheet::bandwidth, range_type(share()), required()),
-               row("latency", &NetworkSheet::latency, range_type(latency()), required())}});
+      .rows = {row<&NetworkSheet::kind>(kind, required()), row<&NetworkSheet::up_to>(bandwidth_type()),
+               row<&NetworkSheet::bandwidth>(range_type(share()), required()),
+               row<&NetworkSheet::latency>(range_type(latency()), required())}});
 }
 
 template <typename Sheet>
@@ -175,24 +172,21 @@ void check_networks(Reader& reader, const Value& value, LinkCatalog& catalog) {
 
 MapTable<LinkCatalog> catalog_table() {
   return {.form = "a map such as configs/catalog/links.yaml",
-          .rows = {row("pcie", &LinkCatalog::pcie, generations_type(pcie_type()), required()),
-                   row("pcie_latency", &LinkCatalog::pcie_latency, range_type(latency()), required()),
-                   row("host_memory_latency", &LinkCatalog::host_memory_latency, range_type(latency()),
-                       required()),
-                   row("staged_both_ways", &LinkCatalog::staged_both_ways, range_type(share()), required()),
-                   row("inter_socket_latency", &LinkCatalog::inter_socket_latency, range_type(latency()),
-                       required()),
-                   row("worst_host_bridge_share", &LinkCatalog::worst_host_bridge_share, number_type(share()),
-                       required()),
-                   row("nvlink", &LinkCatalog::nvlink, generations_type(cable_type()), required()),
-                   row("nvlink_ga102", &LinkCatalog::nvlink_ga102, cable_type(), required()),
-                   row("nvlink_latency", &LinkCatalog::nvlink_latency, range_type(latency()), required()),
-                   row("nvswitch", &LinkCatalog::nvswitch, generations_type(cable_type()), required()),
-                   row("nvswitch_latency", &LinkCatalog::nvswitch_latency, range_type(latency()), required()),
-                   row("xgmi", &LinkCatalog::xgmi, generations_type(cable_type()), required()),
-                   row("xgmi_latency", &LinkCatalog::xgmi_latency, range_type(latency()), required()),
-                   row("networks", &LinkCatalog::networks,
-                       list_type(network_type(), {.form = "a list of networks"}), required())},
+          .rows = {row<&LinkCatalog::pcie>(generations_type(pcie_type()), required()),
+                   row<&LinkCatalog::pcie_latency>(range_type(latency()), required()),
+                   row<&LinkCatalog::host_memory_latency>(range_type(latency()), required()),
+                   row<&LinkCatalog::staged_both_ways>(range_type(share()), required()),
+                   row<&LinkCatalog::inter_socket_latency>(range_type(latency()), required()),
+                   row<&LinkCatalog::worst_host_bridge_share>(number_type(share()), required()),
+                   row<&LinkCatalog::nvlink>(generations_type(cable_type()), required()),
+                   row<&LinkCatalog::nvlink_ga102>(cable_type(), required()),
+                   row<&LinkCatalog::nvlink_latency>(range_type(latency()), required()),
+                   row<&LinkCatalog::nvswitch>(generations_type(cable_type()), required()),
+                   row<&LinkCatalog::nvswitch_latency>(range_type(latency()), required()),
+                   row<&LinkCatalog::xgmi>(generations_type(cable_type()), required()),
+                   row<&LinkCatalog::xgmi_latency>(range_type(latency()), required()),
+                   row<&LinkCatalog::networks>(list_type(network_type(), {.form = "a list of networks"}),
+                                               required())},
           .check = check_networks};
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <optional>
-#include <string_view>
 
 #include "common/units.hpp"
 
@@ -39,7 +38,6 @@ enum class RankSite {
 
 struct RankSiteRow {
   RankSite site;
-  std::string_view name;
   ExecutionRules rules;
 };
 
@@ -48,15 +46,13 @@ struct RankSiteRow {
 /// beside its bytes. Where ranks share cores nothing stays in the caches: one segment is reduced while
 /// another travels.
 inline constexpr std::array kRankSites = {
-    RankSiteRow{RankSite::gpu, "gpu", {}}, RankSiteRow{RankSite::cpu, "cpu", {.receives_ahead = true}},
+    RankSiteRow{RankSite::gpu, {}}, RankSiteRow{RankSite::cpu, {.receives_ahead = true}},
     RankSiteRow{RankSite::own_core,
-                "own_core",
                 {.receives_ahead = true,
                  .segments = SegmentRule{.longest = {384 << 10}, .in_flight = 4, .interleaved = true}}},
     RankSiteRow{RankSite::shared_cores,
-                "shared_cores",
                 {.receives_ahead = true, .segments = SegmentRule{.longest = {700 << 10}, .in_flight = 2}}},
-    RankSiteRow{RankSite::memory, "memory", {.receives_ahead = true, .buffered = {16 << 10}}}};
+    RankSiteRow{RankSite::memory, {.receives_ahead = true, .buffered = {16 << 10}}}};
 
 constexpr ExecutionRules rules_of(RankSite site) { return kRankSites[static_cast<std::size_t>(site)].rules; }
 

@@ -15,8 +15,7 @@ namespace {
 /// `p2p: {…}` of `known`.
 MapTable<Known> known_transfer_table() {
   return {.form = "a map such as `{bandwidth: 12 GB/s}`",
-          .rows = {row("bandwidth", &Known::bandwidth, bandwidth_type()),
-                   row("latency", &Known::latency, time_type())},
+          .rows = {row<&Known::bandwidth>(bandwidth_type()), row<&Known::latency>(time_type())},
           .check = [](Reader& reader, const Value& value, Known&) {
             if (!reader.find(value, "bandwidth") && !reader.find(value, "latency")) {
               reader.fail(value, "says nothing; write `bandwidth`, `latency` or both");
@@ -27,17 +26,16 @@ MapTable<Known> known_transfer_table() {
 /// `native: {…}` of `known`, and likewise for any algorithm.
 MapTable<Known> known_all_reduce_table() {
   return {.form = "a map such as `{ranks: 2, bytes: 1 GiB, seconds: 95 ms}`",
-          .rows = {row("ranks", &Known::ranks, whole_number_type({.min = 2, .max = kMaxRanks}),
-                       {.required = true}),
-                   row("bytes", &Known::bytes, size_type(), {.required = true}),
-                   row("seconds", &Known::seconds, time_type(Zero::refused), {.required = true})}};
+          .rows = {row<&Known::ranks>(whole_number_type({.min = 2, .max = kMaxRanks}), {.required = true}),
+                   row<&Known::bytes>(size_type(), {.required = true}),
+                   row<&Known::seconds>(time_type(Zero::refused), {.required = true})}};
 }
 
 /// `all_gather: {…}` of `known`, and likewise for any collective.
 MapTable<Known> known_collective_table() {
   MapTable<Known> table = known_all_reduce_table();
-  table.rows.push_back(row("algorithm", &Known::algorithm, text_type("an algorithm such as `ring`"),
-                           {.default_value = "native"}));
+  table.rows.push_back(
+      row<&Known::algorithm>(text_type("an algorithm such as `ring`"), {.default_value = "native"}));
   return table;
 }
 

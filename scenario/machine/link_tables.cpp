@@ -94,7 +94,7 @@ ValueType<std::string> link_end_type() {
                     const bool only_digits = text.find_first_not_of("0123456789") == std::string::npos;
                     const std::string start = text.substr(0, 4);
                     const bool like_rank = (start == "rank" || start == "Rank" || start == "RANK") &&
-                                           text.find_first_not_of(" -_0123456789", 4) == std::string::npos;
+                                           (text.size() == 4 || text.find_first_of(" -_0123456789", 4) == 4);
                     return only_digits || (like_rank && !rank_of_end(text))
                                ? fmt::format("{} names no rank; write `rank 3` for rank 3", in_quotes(text))
                                : "";
@@ -106,11 +106,10 @@ MapTable<FabricLevel> level_table() {
       .form = "a map such as `{nodes: 32, oversubscription: 4}`",
       .rows =
           {
-              row("nodes", &FabricLevel::nodes, whole_number_type({.min = 2, .max = kMaxRanks}),
-                  {.required = true}),
-              row("oversubscription", &FabricLevel::oversubscription, factor_type(1), {.default_value = "1"}),
-              row("latency", &FabricLevel::latency, time_type()),
-              row("pairwise", &FabricLevel::pairwise, bool_type(), {.default_value = "false"}),
+              row<&FabricLevel::nodes>(whole_number_type({.min = 2, .max = kMaxRanks}), {.required = true}),
+              row<&FabricLevel::oversubscription>(factor_type(1), {.default_value = "1"}),
+              row<&FabricLevel::latency>(time_type()),
+              row<&FabricLevel::pairwise>(bool_type(), {.default_value = "false"}),
           },
   };
 }
@@ -141,29 +140,26 @@ MapTable<IntraLink> intra_table() {
       .form = "a map such as `{kind: pcie, generation: 4, lanes: 16}`",
       .rows =
           {
-              row("kind", &IntraLink::kind, choice_type<IntraKind>("link kind"), {.required = true}),
-              row("generation", &IntraLink::generation, whole_number_type({.min = 1, .max = 6}),
-                  {.kinds = specified()}),
-              row("links_per_gpu", &IntraLink::links_per_gpu,
-                  whole_number_type({.min = 1, .max = kMaxPerPart}), {.kinds = cables()}),
+              row<&IntraLink::kind>(choice_type<IntraKind>("link kind"), {.required = true}),
+              row<&IntraLink::generation>(whole_number_type({.min = 1, .max = 6}), {.kinds = specified()}),
+              row<&IntraLink::links_per_gpu>(whole_number_type({.min = 1, .max = kMaxPerPart}),
+                                             {.kinds = cables()}),
               row("switch", &IntraLink::nvswitch, bool_type(), {.default_value = "false", .kinds = nvlink()}),
-              row("wiring", &IntraLink::wiring,
-                  word_type("wiring", {"full_mesh", "hybrid_cube_mesh", "bridge_pairs"}),
-                  {.default_value = "full_mesh", .kinds = nvlink()}),
-              row("lanes", &IntraLink::lanes, lanes_type(), {.default_value = "16", .kinds = slots()}),
-              row("peer_to_peer", &IntraLink::peer_to_peer, bool_type(), {.kinds = slots()}),
-              row("gpus_per_switch", &IntraLink::gpus_per_switch,
-                  whole_number_type({.min = 1, .max = kMaxPerPart}), {.kinds = slots()}),
-              row("sockets", &IntraLink::sockets, whole_number_type({.min = 1, .max = kMaxSockets}),
-                  {.default_value = "1", .kinds = slots()}),
-              row("latency", &IntraLink::latency, time_type(), {.required = true, .kinds = custom()}),
-              row("bandwidth", &IntraLink::bandwidth, bandwidth_type(),
-                  {.required = true, .kinds = all_inside(), .required_by = custom()}),
-              row("reduction", &IntraLink::reduction, cost_type(),
-                  {.default_value = "0 s/B", .kinds = custom()}),
-              row("shared", &IntraLink::shared, bool_type(), {.default_value = "false", .kinds = custom()}),
-              row("ports", &IntraLink::ports, choice_type<Ports>("number of ports"),
-                  {.default_value = "1", .kinds = custom()}),
+              row<&IntraLink::wiring>(word_type("wiring", {"full_mesh", "hybrid_cube_mesh", "bridge_pairs"}),
+                                      {.default_value = "full_mesh", .kinds = nvlink()}),
+              row<&IntraLink::lanes>(lanes_type(), {.default_value = "16", .kinds = slots()}),
+              row<&IntraLink::peer_to_peer>(bool_type(), {.kinds = slots()}),
+              row<&IntraLink::gpus_per_switch>(whole_number_type({.min = 1, .max = kMaxPerPart}),
+                                               {.kinds = slots()}),
+              row<&IntraLink::sockets>(whole_number_type({.min = 1, .max = kMaxSockets}),
+                                       {.default_value = "1", .kinds = slots()}),
+              row<&IntraLink::latency>(time_type(), {.required = true, .kinds = custom()}),
+              row<&IntraLink::bandwidth>(bandwidth_type(),
+                                         {.required = true, .kinds = all_inside(), .required_by = custom()}),
+              row<&IntraLink::reduction>(cost_type(), {.default_value = "0 s/B", .kinds = custom()}),
+              row<&IntraLink::shared>(bool_type(), {.default_value = "false", .kinds = custom()}),
+              row<&IntraLink::ports>(choice_type<Ports>("number of ports"),
+                                     {.default_value = "1", .kinds = custom()}),
           },
       .check = check_intra,
   };
@@ -174,20 +170,18 @@ MapTable<InterLink> inter_table() {
       .form = "a map such as `{kind: infiniband, rate: 200 Gb/s, nics: 8}`",
       .rows =
           {
-              row("kind", &InterLink::kind, choice_type<InterKind>("network kind"), {.required = true}),
-              row("generation", &InterLink::generation, whole_number_type({.min = 1, .max = kNewestEfa}),
-                  {.kinds = efa()}),
-              row("rate", &InterLink::rate, bandwidth_type(), {.required = true, .kinds = networks()}),
-              row("nics", &InterLink::nics, whole_number_type({.min = 1, .max = kMaxPerPart}),
-                  {.default_value = "1"}),
-              row("gpudirect", &InterLink::gpudirect, bool_type(), {.kinds = networks()}),
-              row("oversubscription", &InterLink::oversubscription, factor_type(1), {.default_value = "1"}),
-              row("levels", &InterLink::levels,
+              row<&InterLink::kind>(choice_type<InterKind>("network kind"), {.required = true}),
+              row<&InterLink::generation>(whole_number_type({.min = 1, .max = kNewestEfa}), {.kinds = efa()}),
+              row<&InterLink::rate>(bandwidth_type(), {.required = true, .kinds = networks()}),
+              row<&InterLink::nics>(whole_number_type({.min = 1, .max = kMaxPerPart}),
+                                    {.default_value = "1"}),
+              row<&InterLink::gpudirect>(bool_type(), {.kinds = networks()}),
+              row<&InterLink::oversubscription>(factor_type(1), {.default_value = "1"}),
+              row<&InterLink::levels>(
                   list_type(map_type(level_table()),
                             {.form = "a list of maps such as `{nodes: 32, oversubscription: 4}`"})),
-              row("latency", &InterLink::latency, time_type(), {.required = true, .kinds = custom()}),
-              row("bandwidth", &InterLink::bandwidth, bandwidth_type(),
-                  {.required = true, .kinds = custom()}),
+              row<&InterLink::latency>(time_type(), {.required = true, .kinds = custom()}),
+              row<&InterLink::bandwidth>(bandwidth_type(), {.required = true, .kinds = custom()}),
           },
       .check = check_levels,
   };
@@ -198,11 +192,11 @@ MapTable<LinkSpec> link_table() {
       .form = "a map such as `{from: rank 0, to: switch, latency: 2 us, bandwidth: 25 GB/s}`",
       .rows =
           {
-              row("from", &LinkSpec::from, link_end_type(), {.required = true}),
-              row("to", &LinkSpec::to, link_end_type(), {.required = true}),
-              row("latency", &LinkSpec::latency, time_type(), {.required = true}),
-              row("bandwidth", &LinkSpec::bandwidth, bandwidth_type(), {.required = true}),
-              row("duplex", &LinkSpec::duplex, bool_type(), {.default_value = "true"}),
+              row<&LinkSpec::from>(link_end_type(), {.required = true}),
+              row<&LinkSpec::to>(link_end_type(), {.required = true}),
+              row<&LinkSpec::latency>(time_type(), {.required = true}),
+              row<&LinkSpec::bandwidth>(bandwidth_type(), {.required = true}),
+              row<&LinkSpec::duplex>(bool_type(), {.default_value = "true"}),
           },
       .check =
           [](Reader& reader, const Value& value, LinkSpec& link) {

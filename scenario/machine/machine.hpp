@@ -24,50 +24,9 @@ enum class Vendor { nvidia, amd };
 enum class CpuVendor { amd, intel, arm, other };
 enum class Architecture { kepler, pascal, volta, turing, ampere, ada, hopper, blackwell, cdna, rdna };
 
-constexpr auto spellings_of(IntraKind /*any*/) {
-  using enum IntraKind;
-  return std::to_array<Spelling<IntraKind>>(
-      {{nvlink, "nvlink"}, {pcie, "pcie"}, {xgmi, "xgmi"}, {custom, "custom"}});
-}
-constexpr auto spellings_of(InterKind /*any*/) {
-  using enum InterKind;
-  return std::to_array<Spelling<InterKind>>({{infiniband, "infiniband"},
-                                             {roce, "roce"},
-                                             {efa, "efa"},
-                                             {tcpx, "tcpx"},
-                                             {tcpxo, "tcpxo"},
-                                             {ethernet, "ethernet"},
-                                             {slingshot, "slingshot"},
-                                             {custom, "custom"}});
-}
 constexpr auto spellings_of(Ports /*any*/) {
   using enum Ports;
   return std::to_array<Spelling<Ports>>({{one, "1"}, {all, "all"}});
-}
-constexpr auto spellings_of(Processes /*any*/) {
-  using enum Processes;
-  return std::to_array<Spelling<Processes>>({{per_gpu, "per_gpu"}, {single, "single"}});
-}
-constexpr auto spellings_of(Vendor /*any*/) {
-  using enum Vendor;
-  return std::to_array<Spelling<Vendor>>({{nvidia, "nvidia"}, {amd, "amd"}});
-}
-constexpr auto spellings_of(CpuVendor /*any*/) {
-  using enum CpuVendor;
-  return std::to_array<Spelling<CpuVendor>>({{amd, "amd"}, {intel, "intel"}, {arm, "arm"}, {other, "other"}});
-}
-constexpr auto spellings_of(Architecture /*any*/) {
-  using enum Architecture;
-  return std::to_array<Spelling<Architecture>>({{kepler, "kepler"},
-                                                {pascal, "pascal"},
-                                                {volta, "volta"},
-                                                {turing, "turing"},
-                                                {ampere, "ampere"},
-                                                {ada, "ada"},
-                                                {hopper, "hopper"},
-                                                {blackwell, "blackwell"},
-                                                {cdna, "cdna"},
-                                                {rdna, "rdna"}});
 }
 
 /// The catalogue knows what a model's data sheet says (scenario/machine/catalog.hpp); what stands beside the

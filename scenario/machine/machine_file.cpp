@@ -23,17 +23,16 @@ constexpr int kMaxGpusPerNode = 1152;
 
 MapTable<Gpu> gpu_table() {
   return {.form = "a map such as `{model: A100-SXM4-80GB}`",
-          .rows = {row("model", &Gpu::model, text_type("a GPU model such as `A100-SXM4-80GB`"),
-                       {.required = true}),
-                   row("vendor", &Gpu::vendor, choice_type<Vendor>("vendor")),
-                   row("architecture", &Gpu::architecture, choice_type<Architecture>("architecture")),
-                   row("memory_bandwidth", &Gpu::memory_bandwidth, bandwidth_type())}};
+          .rows = {row<&Gpu::model>(text_type("a GPU model such as `A100-SXM4-80GB`"), {.required = true}),
+                   row<&Gpu::vendor>(choice_type<Vendor>("vendor")),
+                   row<&Gpu::architecture>(choice_type<Architecture>("architecture")),
+                   row<&Gpu::memory_bandwidth>(bandwidth_type())}};
 }
 
 MapTable<Cpu> cpu_table() {
   return {.form = "a map such as `{vendor: amd, model: EPYC 7763}`",
-          .rows = {row("vendor", &Cpu::vendor, choice_type<CpuVendor>("vendor of CPUs")),
-                   row("model", &Cpu::model, text_type("a CPU model such as `EPYC 7763`"))}};
+          .rows = {row<&Cpu::vendor>(choice_type<CpuVendor>("vendor of CPUs")),
+                   row<&Cpu::model>(text_type("a CPU model such as `EPYC 7763`"))}};
 }
 
 // --- Ranks -------------------------------------------------------------------------------------------------
@@ -43,9 +42,8 @@ MapTable<Straggler> straggler_table() {
       .form = "a map such as `{rank: 3, slowdown: 1.5}`",
       .rows =
           {
-              row("rank", &Straggler::rank, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
-                  {.required = true}),
-              row("slowdown", &Straggler::slowdown, factor_type(1), {.required = true}),
+              row<&Straggler::rank>(whole_number_type({.min = 0, .max = kMaxRanks - 1}), {.required = true}),
+              row<&Straggler::slowdown>(factor_type(1), {.required = true}),
           },
   };
 }
@@ -172,15 +170,15 @@ MapTable<Software> software_table() {
       .form = "a map such as `{nccl: 2.18.3}`",
       .rows =
           {
-              row("nccl", &Software::nccl, text_type("a version such as `2.18.3`")),
-              row("rccl", &Software::rccl, text_type("a version such as `2.20.5`")),
-              row("mpi", &Software::mpi, text_type("a library such as `Open MPI 4.1.4`")),
+              row<&Software::nccl>(text_type("a version such as `2.18.3`")),
+              row<&Software::rccl>(text_type("a version such as `2.20.5`")),
+              row<&Software::mpi>(text_type("a library such as `Open MPI 4.1.4`")),
               // The words of NCCL_ALGO and NCCL_PROTO (NCCL user guide, "Environment Variables").
-              row("nccl_algo", &Software::nccl_algo,
-                  word_type("NCCL algorithm", {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS",
-                                               "NVLSTree", "PAT", "^NVLS"})),
-              row("nccl_proto", &Software::nccl_proto, word_type("NCCL protocol", {"LL", "LL128", "Simple"})),
-              row("processes", &Software::processes, choice_type<Processes>("way to start processes")),
+              row<&Software::nccl_algo>(word_type(
+                  "NCCL algorithm",
+                  {"Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT", "^NVLS"})),
+              row<&Software::nccl_proto>(word_type("NCCL protocol", {"LL", "LL128", "Simple"})),
+              row<&Software::processes>(choice_type<Processes>("way to start processes")),
           },
   };
 }
@@ -195,9 +193,9 @@ ValueType<std::string> date_type() {
 
 MapTable<Described> described_table() {
   return {.form = "a map such as `{by: the vendor's data sheet, as_of: 2026-11-01}`",
-          .rows = {row("by", &Described::by, text_type("a source such as `the vendor's data sheet`"),
-                       {.required = true}),
-                   row("as_of", &Described::as_of, date_type(), {.required = true})}};
+          .rows = {row<&Described::by>(text_type("a source such as `the vendor's data sheet`"),
+                                       {.required = true}),
+                   row<&Described::as_of>(date_type(), {.required = true})}};
 }
 
 MapTable<Price> price_table() {
@@ -222,7 +220,7 @@ MapTable<Price> price_table() {
                   const Price& price) { out << fmt::format("{} {}", price.per_hour, price.currency); },
   };
   return {.form = "a map such as `{per_hour: 32.77 USD, as_of: 2026-11-01}`",
-          .rows = {per_hour, row("as_of", &Price::as_of, date_type())}};
+          .rows = {per_hour, row<&Price::as_of>(date_type())}};
 }
 
 std::optional<std::int64_t> num_gpus(const Machine& machine) {
@@ -237,33 +235,28 @@ const MapTable<Machine>& machine_table() {
       .form = "a map such as `{intra: {kind: pcie, generation: 4}}`",
       .rows =
           {
-              row("name", &Machine::name, text_type("a name such as `2 x 8 A100`")),
-              row("nodes", &Machine::nodes, whole_number_type({.min = 1, .max = kMaxRanks}),
-                  {.default_value = "1"}),
-              row("gpus_per_node", &Machine::gpus_per_node,
-                  whole_number_type({.min = 1, .max = kMaxGpusPerNode})),
-              row("gpu", &Machine::gpu, map_type(gpu_table())),
-              row("cpu", &Machine::cpu, map_type(cpu_table())),
-              row("intra", &Machine::intra, map_type(intra_table())),
-              row("inter", &Machine::inter, map_type(inter_table())),
-              row("links", &Machine::links,
+              row<&Machine::name>(text_type("a name such as `2 x 8 A100`")),
+              row<&Machine::nodes>(whole_number_type({.min = 1, .max = kMaxRanks}), {.default_value = "1"}),
+              row<&Machine::gpus_per_node>(whole_number_type({.min = 1, .max = kMaxGpusPerNode})),
+              row<&Machine::gpu>(map_type(gpu_table())),
+              row<&Machine::cpu>(map_type(cpu_table())),
+              row<&Machine::intra>(map_type(intra_table())),
+              row<&Machine::inter>(map_type(inter_table())),
+              row<&Machine::links>(
                   list_type(map_type(link_table()), {.form = "a list of maps such as `{from: rank 0, to: "
                                                              "switch, latency: 2 us, bandwidth: 25 GB/s}`"})),
-              row("ring_order", &Machine::ring_order,
-                  list_type(whole_number_type({.min = 0, .max = kMaxRanks - 1}),
-                            {.form = "a list of ranks such as `[0, 2, 1, 3]`",
-                             .distinct = true,
-                             .on_one_line = true})),
-              row("stragglers", &Machine::stragglers,
+              row<&Machine::ring_order>(list_type(
+                  whole_number_type({.min = 0, .max = kMaxRanks - 1}),
+                  {.form = "a list of ranks such as `[0, 2, 1, 3]`", .distinct = true, .on_one_line = true})),
+              row<&Machine::stragglers>(
                   list_type(map_type(straggler_table()),
                             {.form = "a list of maps such as `{rank: 3, slowdown: 1.5}`"})),
-              row("calibrated", &Machine::calibrated, map_type(calibrated_table())),
-              row("known", &Machine::known,
-                  list_type(known_type(),
-                            {.form = fmt::format("a list; each entry is {}", known_type().form)})),
-              row("software", &Machine::software, map_type(software_table())),
-              row("price", &Machine::price, map_type(price_table())),
-              row("described", &Machine::described, map_type(described_table())),
+              row<&Machine::calibrated>(map_type(calibrated_table())),
+              row<&Machine::known>(list_type(
+                  known_type(), {.form = fmt::format("a list; each entry is {}", known_type().form)})),
+              row<&Machine::software>(map_type(software_table())),
+              row<&Machine::price>(map_type(price_table())),
+              row<&Machine::described>(map_type(described_table())),
           },
       .check = check_machine,
       .on_one_line = false,

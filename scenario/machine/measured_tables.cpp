@@ -80,19 +80,18 @@ void write_points(YAML::Emitter& out, const Curve& curve) {
 
 MapTable<Curve> curve_table() {
   const ValueType<std::string> points = {.form = std::string(kPointsForm), .read = {}, .write = {}};
-  return {.form = "a map such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`",
-          .rows = {row("probe", &Curve::kind, choice_type("kind of probe", kinds_with_curves()),
-                       {.required = true}),
-                   row("ranks", &Curve::ranks, whole_number_type({.min = 1, .max = kMaxRanks}),
-                       {.required = true}),
-                   row("messages", &Curve::messages, whole_number_type({.min = 1, .max = kMaxRanks}),
-                       {.default_value = "1"}),
-                   {.key = description("points", points, {.required = true}),
-                    .below = {},
-                    .read = [](Reader&, const Value&, Curve&) {},
-                    .given = [](const Curve&) { return true; },
-                    .write = write_points}},
-          .check = read_points};
+  return {
+      .form = "a map such as `{probe: ping_pong, ranks: 2, points: {8 B: 12 us, 4 KiB: 14 us}}`",
+      .rows = {row("probe", &Curve::kind, choice_type("kind of probe", kinds_with_curves()),
+                   {.required = true}),
+               row<&Curve::ranks>(whole_number_type({.min = 1, .max = kMaxRanks}), {.required = true}),
+               row<&Curve::messages>(whole_number_type({.min = 1, .max = kMaxRanks}), {.default_value = "1"}),
+               {.key = description("points", points, {.required = true}),
+                .below = {},
+                .read = [](Reader&, const Value&, Curve&) {},
+                .given = [](const Curve&) { return true; },
+                .write = write_points}},
+      .check = read_points};
 }
 
 ValueType<std::vector<Curve>> curves_type() {
@@ -128,9 +127,9 @@ ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string
 ValueType<std::vector<SpreadPoint>> spread_type() {
   const MapTable<SpreadPoint> point = {
       .form = "a map such as `{bytes: 4 KiB, deviation: 0.2}`",
-      .rows = {row("bytes", &SpreadPoint::bytes, size_type(), {.required = true}),
-               row("deviation", &SpreadPoint::deviation, factor_type(0), {.required = true}),
-               row("slow_deviation", &SpreadPoint::slow_deviation, factor_type(0))}};
+      .rows = {row<&SpreadPoint::bytes>(size_type(), {.required = true}),
+               row<&SpreadPoint::deviation>(factor_type(0), {.required = true}),
+               row<&SpreadPoint::slow_deviation>(factor_type(0))}};
   ValueType<std::vector<SpreadPoint>> type =
       curve_type(point, "a list of maps such as `{bytes: 4 KiB, deviation: 0.2}`, or a number for all sizes",
                  "each size once, small ones first", [](const SpreadPoint& p) { return p.bytes; });
@@ -149,11 +148,11 @@ ValueType<std::vector<SpreadPoint>> spread_type() {
 
 MapTable<Disturbance> disturbance_table() {
   return {.form = "a map such as `{share: 0.4, slower: 1.6}`",
-          .rows = {row("share", &Disturbance::share, factor_type(0), {.required = true}),
-                   row("slower", &Disturbance::slower, factor_type(1), {.required = true}),
-                   row("other_load", &Disturbance::other_load, factor_type(0), {.default_value = "0"}),
-                   row("stolen", &Disturbance::stolen, factor_type(0), {.default_value = "0"}),
-                   row("throttled", &Disturbance::throttled, factor_type(0), {.default_value = "0"})}};
+          .rows = {row<&Disturbance::share>(factor_type(0), {.required = true}),
+                   row<&Disturbance::slower>(factor_type(1), {.required = true}),
+                   row<&Disturbance::other_load>(factor_type(0), {.default_value = "0"}),
+                   row<&Disturbance::stolen>(factor_type(0), {.default_value = "0"}),
+                   row<&Disturbance::throttled>(factor_type(0), {.default_value = "0"})}};
 }
 
 /// The typical value of an interval stands in a key of its own.
@@ -164,35 +163,31 @@ void set_typical(std::optional<Interval<double>>& interval, double value) {
 }
 
 MapTable<BetweenNodes> between_nodes_table() {
-  return {
-      .form = "a map such as `{latency: 60 us, bandwidth: 1.2 GB/s, messages: 2}`",
-      .rows = {row("latency", &BetweenNodes::latency, time_type(), {.required = true}),
-               row("latency_interval", &BetweenNodes::latency_interval,
-                   interval_type(time_type(), "[58 us, 63 us]")),
-               row("bandwidth", &BetweenNodes::bandwidth, bandwidth_type(), {.required = true}),
-               row("bandwidth_interval", &BetweenNodes::bandwidth_interval,
-                   interval_type(bandwidth_type(Zero::allowed), "[1.1 GB/s, 1.3 GB/s]")),
-               row("messages", &BetweenNodes::messages, whole_number_type({.min = 1, .max = 65536}),
-                   {.default_value = "1"}),
-               row("native_exchange", &BetweenNodes::native_exchange, factor_type(1), {.default_value = "1"}),
-               row("native_exchange_interval", &BetweenNodes::native_exchange_interval,
-                   interval_type(factor_type(1), "[1.4, 1.9]"))},
-      .check = [](Reader&, const Value&, BetweenNodes& between) {
-        set_typical(between.latency_interval, between.latency.value);
-        set_typical(between.bandwidth_interval, between.bandwidth.value);
-        set_typical(between.native_exchange_interval, between.native_exchange);
-      }};
+  return {.form = "a map such as `{latency: 60 us, bandwidth: 1.2 GB/s, messages: 2}`",
+          .rows = {row<&BetweenNodes::latency>(time_type(), {.required = true}),
+                   row<&BetweenNodes::latency_interval>(interval_type(time_type(), "[58 us, 63 us]")),
+                   row<&BetweenNodes::bandwidth>(bandwidth_type(), {.required = true}),
+                   row<&BetweenNodes::bandwidth_interval>(
+                       interval_type(bandwidth_type(Zero::allowed), "[1.1 GB/s, 1.3 GB/s]")),
+                   row<&BetweenNodes::messages>(whole_number_type({.min = 1, .max = 65536}),
+                                                {.default_value = "1"}),
+                   row<&BetweenNodes::native_exchange>(factor_type(1), {.default_value = "1"}),
+                   row<&BetweenNodes::native_exchange_interval>(interval_type(factor_type(1), "[1.4, 1.9]"))},
+          .check = [](Reader&, const Value&, BetweenNodes& between) {
+            set_typical(between.latency_interval, between.latency.value);
+            set_typical(between.bandwidth_interval, between.bandwidth.value);
+            set_typical(between.native_exchange_interval, between.native_exchange);
+          }};
 }
 
 MapTable<PairPoint> pair_table() {
-  return {.form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
-          .rows = {row("from", &PairPoint::from, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
-                       {.required = true}),
-                   row("to", &PairPoint::to, whole_number_type({.min = 0, .max = kMaxRanks - 1}),
-                       {.required = true}),
-                   row("latency", &PairPoint::latency, time_type(), {.required = true}),
-                   row("bandwidth", &PairPoint::bandwidth, bandwidth_type(), {.required = true}),
-                   row("both_ways", &PairPoint::both_ways, bandwidth_type(), {.required = true})}};
+  return {
+      .form = "a map such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}`",
+      .rows = {row<&PairPoint::from>(whole_number_type({.min = 0, .max = kMaxRanks - 1}), {.required = true}),
+               row<&PairPoint::to>(whole_number_type({.min = 0, .max = kMaxRanks - 1}), {.required = true}),
+               row<&PairPoint::latency>(time_type(), {.required = true}),
+               row<&PairPoint::bandwidth>(bandwidth_type(), {.required = true}),
+               row<&PairPoint::both_ways>(bandwidth_type(), {.required = true})}};
 }
 
 }  // namespace
@@ -202,24 +197,22 @@ MapTable<Calibrated> calibrated_table() {
       .form = "a map such as `{latency: 12 us, bandwidth: 3 GB/s, reduction: 0.1 ns/B}`",
       .rows =
           {
-              row("backend", &Calibrated::backend, text_type("a transport such as `gloo`")),
-              row("cores", &Calibrated::cores, whole_number_type({.min = 1, .max = 65536})),
-              row("machine_tuning", &Calibrated::machine_tuning, bool_type(), {.default_value = "true"}),
-              row("latency", &Calibrated::latency, time_type(), {.required = true}),
-              row("latency_interval", &Calibrated::latency_interval,
-                  interval_type(time_type(), "[9.8 us, 10.4 us]")),
-              row("bandwidth", &Calibrated::bandwidth, bandwidth_type(), {.required = true}),
-              row("bandwidth_interval", &Calibrated::bandwidth_interval,
+              row<&Calibrated::backend>(text_type("a transport such as `gloo`")),
+              row<&Calibrated::cores>(whole_number_type({.min = 1, .max = 65536})),
+              row<&Calibrated::machine_tuning>(bool_type(), {.default_value = "true"}),
+              row<&Calibrated::latency>(time_type(), {.required = true}),
+              row<&Calibrated::latency_interval>(interval_type(time_type(), "[9.8 us, 10.4 us]")),
+              row<&Calibrated::bandwidth>(bandwidth_type(), {.required = true}),
+              row<&Calibrated::bandwidth_interval>(
                   interval_type(bandwidth_type(Zero::allowed), "[9.7 GB/s, 10.2 GB/s]")),
-              row("reduction", &Calibrated::reduction, cost_type(), {.required = true}),
-              row("reduction_interval", &Calibrated::reduction_interval,
-                  interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]")),
-              row("curves", &Calibrated::curves, curves_type()),
-              row("spread", &Calibrated::spread, spread_type()),
-              row("reduction_spread", &Calibrated::reduction_spread, spread_type()),
-              row("between_nodes", &Calibrated::between_nodes, map_type(between_nodes_table())),
-              row("disturbance", &Calibrated::disturbance, map_type(disturbance_table())),
-              row("pairs", &Calibrated::pairs,
+              row<&Calibrated::reduction>(cost_type(), {.required = true}),
+              row<&Calibrated::reduction_interval>(interval_type(cost_type(), "[0.09 ns/B, 0.11 ns/B]")),
+              row<&Calibrated::curves>(curves_type()),
+              row<&Calibrated::spread>(spread_type()),
+              row<&Calibrated::reduction_spread>(spread_type()),
+              row<&Calibrated::between_nodes>(map_type(between_nodes_table())),
+              row<&Calibrated::disturbance>(map_type(disturbance_table())),
+              row<&Calibrated::pairs>(
                   curve_type(pair_table(),
                              "a list of maps such as `{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, "
                              "both_ways: 18 GB/s}`",

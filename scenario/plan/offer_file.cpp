@@ -26,12 +26,11 @@ struct OfferDraft {
 MapTable<OfferDraft> offer_table() {
   return {
       .form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
-      .rows = {row("name", &OfferDraft::name, text_type("a name such as `4 × RTX 3090`"), {}),
-               later("machine", &OfferDraft::machine, machine_form(), {.required = true}),
-               row("gpus", &OfferDraft::gpus, whole_number_type({.min = 1, .max = kMaxRanks}), {}),
-               row("price", &OfferDraft::price, map_type(price_table()), {}),
-               row("minimum", &OfferDraft::minimum, duration_type(), {}),
-               row("interruptible", &OfferDraft::interruptible, bool_type(), {.default_value = "false"})}};
+      .rows = {row<&OfferDraft::name>(text_type("a name such as `4 × RTX 3090`")),
+               later<&OfferDraft::machine>(machine_form(), {.required = true}),
+               row<&OfferDraft::gpus>(whole_number_type({.min = 1, .max = kMaxRanks})),
+               row<&OfferDraft::price>(map_type(price_table())), row<&OfferDraft::minimum>(duration_type()),
+               row<&OfferDraft::interruptible>(bool_type(), {.default_value = "false"})}};
 }
 
 using MachinesFolder = std::optional<std::filesystem::path>;
@@ -143,7 +142,7 @@ Machine machine_named(const std::string& name, const std::filesystem::path& orig
 std::vector<Offer> load_offers(const std::filesystem::path& file, const KnownNames& known) {
   const MapTable<OffersDraft> table{
       .form = "a map with the key `offers`",
-      .rows = {later("offers", &OffersDraft::offers, offers_form(), {.required = true}, offer_keys())}};
+      .rows = {later<&OffersDraft::offers>(offers_form(), {.required = true}, offer_keys())}};
   const auto read = [&](Reader& reader) {
     const auto draft = read_map(reader, reader.root(), table);
     return draft ? read_offers(reader, *draft->offers, known.machines) : std::vector<Offer>{};

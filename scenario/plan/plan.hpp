@@ -26,14 +26,6 @@ enum class Synchronisation {
   per_tensor,           ///< A message per parameter tensor after the backward pass, as tutorials write it.
 };
 
-constexpr auto spellings_of(Synchronisation /*any*/) {
-  using enum Synchronisation;
-  return std::to_array<Spelling<Synchronisation>>({{ddp, "ddp"},
-                                                   {ddp_without_overlap, "ddp_without_overlap"},
-                                                   {one_bucket, "one_bucket"},
-                                                   {per_tensor, "per_tensor"}});
-}
-
 /// The defaults are those of DistributedDataParallel (pytorch reducer.hpp: kDefaultBucketBytesCap,
 /// kDefaultFirstBucketBytes).
 struct SynchronisationSettings {

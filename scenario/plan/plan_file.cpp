@@ -14,25 +14,22 @@ namespace {
 
 MapTable<SynchronisationSettings> synchronisation_table() {
   return {.form = "a map such as `{style: ddp, bucket: 25 MiB}`",
-          .rows = {row("style", &SynchronisationSettings::style,
-                       choice_type<Synchronisation>("way to synchronise"), {.default_value = "ddp"}),
-                   row("bucket", &SynchronisationSettings::bucket, size_type(), {.default_value = "25 MiB"}),
-                   row("first_bucket", &SynchronisationSettings::first_bucket, size_type(),
-                       {.default_value = "1 MiB"}),
-                   row("accumulate", &SynchronisationSettings::accumulate,
-                       whole_number_type({.min = 1, .max = 1'000'000}), {.default_value = "1"})}};
+          .rows = {row<&SynchronisationSettings::style>(choice_type<Synchronisation>("way to synchronise"),
+                                                        {.default_value = "ddp"}),
+                   row<&SynchronisationSettings::bucket>(size_type(), {.default_value = "25 MiB"}),
+                   row<&SynchronisationSettings::first_bucket>(size_type(), {.default_value = "1 MiB"}),
+                   row<&SynchronisationSettings::accumulate>(whole_number_type({.min = 1, .max = 1'000'000}),
+                                                             {.default_value = "1"})}};
 }
 
 // --- The plan ----------------------------------------------------------------------------------------------
 
 MapTable<Interruptions> interruptions_table() {
   return {.form = "a map such as `{every: 24 h, checkpoint_every: 30 min}`",
-          .rows = {row("every", &Interruptions::every, duration_type(), {.default_value = "24 h"}),
-                   row("checkpoint_every", &Interruptions::checkpoint_every, duration_type(),
-                       {.default_value = "30 min"}),
-                   row("checkpoint_takes", &Interruptions::checkpoint_takes, duration_type(),
-                       {.default_value = "60 s"}),
-                   row("restart", &Interruptions::restart, duration_type(), {.default_value = "10 min"})}};
+          .rows = {row<&Interruptions::every>(duration_type(), {.default_value = "24 h"}),
+                   row<&Interruptions::checkpoint_every>(duration_type(), {.default_value = "30 min"}),
+                   row<&Interruptions::checkpoint_takes>(duration_type(), {.default_value = "60 s"}),
+                   row<&Interruptions::restart>(duration_type(), {.default_value = "10 min"})}};
 }
 
 struct PlanDraft {
@@ -84,19 +81,18 @@ std::vector<ExchangeRate> read_exchange_rates(Reader& reader, const Value& value
 MapTable<PlanDraft> plan_table() {
   return {
       .form = "a map such as `{workload: resnet50, offers: […]}`",
-      .rows = {row("name", &PlanDraft::name, folder_name_type(), {}),
-               later("workload", &PlanDraft::workload, workload_form(), {.required = true}),
-               row("synchronisation", &PlanDraft::synchronisation, map_type(synchronisation_table()), {}),
-               later("algorithm", &PlanDraft::algorithm, "an algorithm such as `native`",
-                     {.default_value = "native"}),
-               later("alternatives", &PlanDraft::alternatives, alternatives_shape().form,
-                     {.default_value = "[naive, tutorial_ring, ring]"}),
-               later("sharding", &PlanDraft::sharding, sharding_form(), {}, sharding_keys()),
-               later("deadline", &PlanDraft::deadline, duration_type().form, {}),
-               later("budget", &PlanDraft::budget, money_type().form, {}),
-               later("exchange_rates", &PlanDraft::exchange_rates, exchange_rates_shape().form, {}),
-               row("interruptions", &PlanDraft::interruptions, map_type(interruptions_table()), {}),
-               later("offers", &PlanDraft::offers, offers_form(), {}, offer_keys())},
+      .rows = {row<&PlanDraft::name>(folder_name_type()),
+               later<&PlanDraft::workload>(workload_form(), {.required = true}),
+               row<&PlanDraft::synchronisation>(map_type(synchronisation_table())),
+               later<&PlanDraft::algorithm>("an algorithm such as `native`", {.default_value = "native"}),
+               later<&PlanDraft::alternatives>(alternatives_shape().form,
+                                               {.default_value = "[naive, tutorial_ring, ring]"}),
+               later<&PlanDraft::sharding>(sharding_form(), {}, sharding_keys()),
+               later<&PlanDraft::deadline>(duration_type().form),
+               later<&PlanDraft::budget>(money_type().form),
+               later<&PlanDraft::exchange_rates>(exchange_rates_shape().form),
+               row<&PlanDraft::interruptions>(map_type(interruptions_table())),
+               later<&PlanDraft::offers>(offers_form(), {}, offer_keys())},
       .on_one_line = false,
   };
 }

@@ -27,19 +27,18 @@ ValueType<Checkpointing> checkpointing_type() {
 
 MapTable<Layout> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
-  return {.form = "a map such as `{style: fsdp, tensor: 2}`",
-          .rows = {row("style", &Layout::style, choice_type<ShardingStyle>("style of sharding"),
-                       {.default_value = "ddp"}),
-                   row("adapters", &Layout::adapters, choice_type<Adapters>("kind of adapters"),
-                       {.default_value = "none"}),
-                   row("rank", &Layout::rank, parts, {.default_value = "16"}),
-                   row("tensor", &Layout::tensor, parts, {.default_value = "1"}),
-                   row("pipeline", &Layout::pipeline, parts, {.default_value = "1"}),
-                   row("interleave", &Layout::interleave, parts, {.default_value = "1"}),
-                   row("context", &Layout::context, parts, {.default_value = "1"}),
-                   row("expert", &Layout::expert, parts, {.default_value = "1"}),
-                   row("local_steps", &Layout::local_steps, parts, {.default_value = "1"}),
-                   row("checkpointing", &Layout::checkpointing, checkpointing_type(), {})}};
+  return {
+      .form = "a map such as `{style: fsdp, tensor: 2}`",
+      .rows = {row<&Layout::style>(choice_type<ShardingStyle>("style of sharding"), {.default_value = "ddp"}),
+               row<&Layout::adapters>(choice_type<Adapters>("kind of adapters"), {.default_value = "none"}),
+               row<&Layout::rank>(parts, {.default_value = "16"}),
+               row<&Layout::tensor>(parts, {.default_value = "1"}),
+               row<&Layout::pipeline>(parts, {.default_value = "1"}),
+               row<&Layout::interleave>(parts, {.default_value = "1"}),
+               row<&Layout::context>(parts, {.default_value = "1"}),
+               row<&Layout::expert>(parts, {.default_value = "1"}),
+               row<&Layout::local_steps>(parts, {.default_value = "1"}),
+               row<&Layout::checkpointing>(checkpointing_type())}};
 }
 
 std::optional<Layout> read_one(Reader& reader, const Value& value) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,26 +29,6 @@ enum class Adapters { none, lora, qlora };
 /// What a backward pass computes again instead of keeping it (Korthikanti et al. 2022, arXiv 2205.05198,
 /// section 5): nothing, attention alone, or all of a layer but its input.
 enum class Checkpointing { none, selective, full };
-
-constexpr auto spellings_of(ShardingStyle /*any*/) {
-  using enum ShardingStyle;
-  return std::to_array<Spelling<ShardingStyle>>({{ddp, "ddp"},
-                                                 {zero1, "zero1"},
-                                                 {zero2, "zero2"},
-                                                 {zero3, "zero3"},
-                                                 {fsdp, "fsdp"},
-                                                 {hybrid, "hybrid"}});
-}
-
-constexpr auto spellings_of(Adapters /*any*/) {
-  using enum Adapters;
-  return std::to_array<Spelling<Adapters>>({{none, "none"}, {lora, "lora"}, {qlora, "qlora"}});
-}
-
-constexpr auto spellings_of(Checkpointing /*any*/) {
-  using enum Checkpointing;
-  return std::to_array<Spelling<Checkpointing>>({{none, "none"}, {selective, "selective"}, {full, "full"}});
-}
 
 struct Layout {
   ShardingStyle style = ShardingStyle::ddp;

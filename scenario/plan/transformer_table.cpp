@@ -14,32 +14,22 @@ struct Draft : Transformer {
   std::optional<std::string> config;
 };
 
-template <typename M>
-M Draft::*in_model(M Transformer::*member) {
-  return member;
-}
-
 MapTable<Draft> transformer_rows() {
   const auto small = whole_number_type({.min = 1, .max = kMostLayers});
   const auto count = count_type(1);
-  return {
-      .form = transformer_form(),
-      .rows = {row("config", &Draft::config, text_type("a file such as `config.json`"), {}),
-               row("sequence", in_model(&Transformer::sequence), count, {}),
-               row("layers", in_model(&Transformer::layers), small, {}),
-               row("hidden", in_model(&Transformer::hidden), count, {}),
-               row("heads", in_model(&Transformer::heads), small, {}),
-               row("kv_heads", in_model(&Transformer::kv_heads), small, {}),
-               row("head_dim", in_model(&Transformer::head_dim), count, {}),
-               row("vocabulary", in_model(&Transformer::vocabulary), count, {}),
-               row("intermediate", in_model(&Transformer::intermediate), count, {}),
-               row("gated", in_model(&Transformer::gated), bool_type(), {.default_value = "true"}),
-               row("tied", in_model(&Transformer::tied), bool_type(), {.default_value = "false"}),
-               row("biases", in_model(&Transformer::biases), bool_type(), {.default_value = "false"}),
-               row("qkv_biases", in_model(&Transformer::qkv_biases), bool_type(), {.default_value = "false"}),
-               row("positions", in_model(&Transformer::positions), count, {}),
-               row("experts", in_model(&Transformer::experts), small, {.default_value = "1"}),
-               row("active_experts", in_model(&Transformer::active_experts), small, {.default_value = "1"})}};
+  return {.form = transformer_form(),
+          .rows = {row<&Draft::config>(text_type("a file such as `config.json`")),
+                   row<&Draft::sequence, Draft>(count), row<&Draft::layers, Draft>(small),
+                   row<&Draft::hidden, Draft>(count), row<&Draft::heads, Draft>(small),
+                   row<&Draft::kv_heads, Draft>(small), row<&Draft::head_dim, Draft>(count),
+                   row<&Draft::vocabulary, Draft>(count), row<&Draft::intermediate, Draft>(count),
+                   row<&Draft::gated, Draft>(bool_type(), {.default_value = "true"}),
+                   row<&Draft::tied, Draft>(bool_type(), {.default_value = "false"}),
+                   row<&Draft::biases, Draft>(bool_type(), {.default_value = "false"}),
+                   row<&Draft::qkv_biases, Draft>(bool_type(), {.default_value = "false"}),
+                   row<&Draft::positions, Draft>(count),
+                   row<&Draft::experts, Draft>(small, {.default_value = "1"}),
+                   row<&Draft::active_experts, Draft>(small, {.default_value = "1"})}};
 }
 
 bool has_numbers(const Draft& draft) {

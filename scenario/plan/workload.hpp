@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -36,26 +35,6 @@ enum class Optimizer { sgd, momentum, adam };
 /// What kind of network it is: says which published speeds hold (configs/scaling/speeds.csv). Transformers
 /// here attend without fused kernels, language models (`Transformer`) with them.
 enum class ModelFamily { convolutional, detection, transformer };
-
-constexpr auto spellings_of(Precision /*any*/) {
-  using enum Precision;
-  return std::to_array<Spelling<Precision>>({{float32, "float32"},
-                                             {tf32, "tf32"},
-                                             {float16, "float16"},
-                                             {bfloat16, "bfloat16"},
-                                             {float8, "float8"}});
-}
-
-constexpr auto spellings_of(Optimizer /*any*/) {
-  using enum Optimizer;
-  return std::to_array<Spelling<Optimizer>>({{sgd, "sgd"}, {momentum, "momentum"}, {adam, "adam"}});
-}
-
-constexpr auto spellings_of(ModelFamily /*any*/) {
-  using enum ModelFamily;
-  return std::to_array<Spelling<ModelFamily>>(
-      {{convolutional, "convolutional"}, {detection, "detection"}, {transformer, "transformer"}});
-}
 
 /// Families of GPUs that reach like shares of their data-sheet rate; all GeForce are one.
 std::span<const std::string> gpu_classes();

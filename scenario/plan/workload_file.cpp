@@ -67,12 +67,11 @@ MapTable<EfficiencyMap> efficiency_table() {
 
 MapTable<MeasuredDraft> measured_table() {
   return {.form = "a map such as `{gpu: RTX 3090, samples_per_second: 568}`",
-          .rows = {row("gpu", &MeasuredDraft::gpu, text_type("a GPU model such as `RTX 3090`"),
-                       {.required = true}),
-                   row("samples_per_second", &MeasuredDraft::samples_per_second,
-                       positive_number_type("a number of samples per second such as `568`"), {}),
-                   row("step_time", &MeasuredDraft::step_time, duration_type(), {}),
-                   row("batch", &MeasuredDraft::batch, whole_number_type({.min = 1, .max = kMaxBatch}), {})},
+          .rows = {row<&MeasuredDraft::gpu>(text_type("a GPU model such as `RTX 3090`"), {.required = true}),
+                   row<&MeasuredDraft::samples_per_second>(
+                       positive_number_type("a number of samples per second such as `568`")),
+                   row<&MeasuredDraft::step_time>(duration_type()),
+                   row<&MeasuredDraft::batch>(whole_number_type({.min = 1, .max = kMaxBatch}))},
           .check = [](Reader& reader, const Value& value, MeasuredDraft& draft) {
             if (draft.samples_per_second.has_value() == draft.step_time.has_value()) {
               reader.fail(value, "says either `samples_per_second` or `step_time`");
@@ -81,16 +80,14 @@ MapTable<MeasuredDraft> measured_table() {
 }
 
 MapTable<ComputeDraft> compute_table() {
-  return {
-      .form = "a map such as `{precision: tf32, efficiency: {default: [20 %, 40 %]}}`",
-      .rows = {row("precision", &ComputeDraft::precision, choice_type<Precision>("precision"),
-                   {.default_value = "float32"}),
-               row("family", &ComputeDraft::family, choice_type<ModelFamily>("family of models"), {}),
-               row("efficiency", &ComputeDraft::efficiency, map_type(efficiency_table()), {}),
-               row("measured", &ComputeDraft::measured,
-                   list_type(map_type(measured_table()),
-                             {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}),
-                   {})}};
+  return {.form = "a map such as `{precision: tf32, efficiency: {default: [20 %, 40 %]}}`",
+          .rows = {row<&ComputeDraft::precision>(choice_type<Precision>("precision"),
+                                                 {.default_value = "float32"}),
+                   row<&ComputeDraft::family>(choice_type<ModelFamily>("family of models")),
+                   row<&ComputeDraft::efficiency>(map_type(efficiency_table())),
+                   row<&ComputeDraft::measured>(list_type(
+                       map_type(measured_table()),
+                       {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}))}};
 }
 
 /// Measured speeds as samples per second. What is wrong with them becomes a problem of `root`, the workload.
@@ -119,18 +116,11 @@ struct WorkloadDraft : Workload {
   std::optional<ComputeDraft> compute_draft;
 };
 
-/// A member of the workload itself.
-template <typename M>
-M WorkloadDraft::*in_workload(M Workload::*member) {
-  return member;
-}
-
 MapTable<Tensor> tensor_table() {
   return {.form = "a map such as `{name: fc.weight, elements: 5120}`",
-          .rows = {row("name", &Tensor::name, text_type("a name such as `fc.weight`"), {.required = true}),
-                   row("elements", &Tensor::elements, count_type(1), {.required = true}),
-                   row("forward_flops", &Tensor::forward_flops, work_type(), {}),
-                   row("activations", &Tensor::activations, count_type(1), {})}};
+          .rows = {row<&Tensor::name>(text_type("a name such as `fc.weight`"), {.required = true}),
+                   row<&Tensor::elements>(count_type(1), {.required = true}),
+                   row<&Tensor::forward_flops>(work_type()), row<&Tensor::activations>(count_type(1))}};
 }
 
 std::string tensors_form() {
@@ -139,10 +129,10 @@ std::string tensors_form() {
 }
 
 MapTable<MemoryUse> memory_table() {
-  return {.form = "a map such as `{optimizer: adam, activations: 120 MB}`",
-          .rows = {row("optimizer", &MemoryUse::optimizer, choice_type<Optimizer>("optimizer"),
-                       {.default_value = "momentum"}),
-                   row("activations", &MemoryUse::activations, size_type(), {})}};
+  return {
+      .form = "a map such as `{optimizer: adam, activations: 120 MB}`",
+      .rows = {row<&MemoryUse::optimizer>(choice_type<Optimizer>("optimizer"), {.default_value = "momentum"}),
+               row<&MemoryUse::activations>(size_type())}};
 }
 
 // --- The workload ------------------------------------------------------------------------------------------
@@ -151,29 +141,28 @@ MapTable<WorkloadDraft> workload_table() {
   const auto batch = whole_number_type({.min = 1, .max = kMaxBatch});
   return {
       .form = "a map such as `{model: resnet50, batch_per_gpu: 64, …}`",
-      .rows = {row("name", in_workload(&Workload::name), text_type("a name such as `ResNet-50`"), {}),
-               later("model", &WorkloadDraft::model, "a model such as `resnet50`", {}),
+      .rows = {row<&WorkloadDraft::name, WorkloadDraft>(text_type("a name such as `ResNet-50`")),
+               later<&WorkloadDraft::model>("a model such as `resnet50`"),
                later("tensors", &WorkloadDraft::tensors_value, tensors_form(), {}, keys_of(tensor_table())),
                later("transformer", &WorkloadDraft::transformer_value, transformer_form(), {},
                      transformer_keys()),
-               row("parameters", in_workload(&Workload::parameters), count_type(1), {}),
-               row("gradients", in_workload(&Workload::gradients),
+               row<&WorkloadDraft::parameters, WorkloadDraft>(count_type(1)),
+               row<&WorkloadDraft::gradients, WorkloadDraft>(
                    choice_type<DataType>("dtype", {DataType::float32, DataType::float16, DataType::bfloat16}),
                    {.default_value = "float32"}),
-               row("forward_flops", in_workload(&Workload::forward_flops), work_type(), {}),
-               row("backward_over_forward", in_workload(&Workload::backward_over_forward),
+               row<&WorkloadDraft::forward_flops, WorkloadDraft>(work_type()),
+               row<&WorkloadDraft::backward_over_forward, WorkloadDraft>(
                    positive_number_type("a number such as `2`"), {.default_value = "2"}),
-               row("batch_per_gpu", in_workload(&Workload::batch_per_gpu), batch, {}),
-               row("global_batch", in_workload(&Workload::global_batch), batch, {}),
-               row("samples", in_workload(&Workload::samples), positive_number_type("a number of samples"),
-                   {}),
-               row("tokens", in_workload(&Workload::tokens), tokens_type(), {}),
-               row("epochs", in_workload(&Workload::epochs), positive_number_type("a number of epochs"),
-                   {.default_value = "1"}),
-               row("input_per_node", in_workload(&Workload::input_per_node),
-                   positive_number_type("a number of samples per second such as `4000`"), {}),
-               row("compute", &WorkloadDraft::compute_draft, map_type(compute_table()), {}),
-               row("memory", in_workload(&Workload::memory), map_type(memory_table()), {})},
+               row<&WorkloadDraft::batch_per_gpu, WorkloadDraft>(batch),
+               row<&WorkloadDraft::global_batch, WorkloadDraft>(batch),
+               row<&WorkloadDraft::samples, WorkloadDraft>(positive_number_type("a number of samples")),
+               row<&WorkloadDraft::tokens, WorkloadDraft>(tokens_type()),
+               row<&WorkloadDraft::epochs, WorkloadDraft>(positive_number_type("a number of epochs"),
+                                                          {.default_value = "1"}),
+               row<&WorkloadDraft::input_per_node, WorkloadDraft>(
+                   positive_number_type("a number of samples per second such as `4000`")),
+               row("compute", &WorkloadDraft::compute_draft, map_type(compute_table())),
+               row<&WorkloadDraft::memory, WorkloadDraft>(map_type(memory_table()))},
       .on_one_line = false,
   };
 }

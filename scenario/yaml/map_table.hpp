@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/spellings.hpp"
 #include "scenario/yaml/reader.hpp"
 #include "scenario/yaml/value_type.hpp"
 
@@ -100,6 +101,16 @@ Row<T> row(const std::string& key, M T::*member, const ValueType<typename Member
                                   const T& source) { type.write(out, held(source.*member)); }};
 }
 
+template <typename T, typename Owner, typename M>
+auto member_of(M Owner::*member) -> M std::conditional_t<std::is_void_v<T>, Owner, T>::* {
+  return member;
+}
+/// The same for a key that is called as its member; of T, where the member's class is a base of it.
+template <auto kMember, typename T = void, typename Type>
+auto row(const Type& type, const Note& note = {}) {
+  return row(std::string(declared_name<kMember>()), member_of<T>(kMember), type, note);
+}
+
 /// A key whose value is read when all others are known.
 template <typename T>
 Row<T> later(const std::string& key, std::optional<Value> T::*member, const std::string& form,
@@ -109,6 +120,11 @@ Row<T> later(const std::string& key, std::optional<Value> T::*member, const std:
           .read = [member](Reader&, const Value& value, T& draft) { draft.*member = value; },
           .given = {},
           .write = {}};
+}
+
+template <auto kMember>
+auto later(const std::string& form, const Note& note = {}, std::vector<KeyDescription> below = {}) {
+  return later(std::string(declared_name<kMember>()), kMember, form, note, std::move(below));
 }
 
 /// Nothing after a problem was added.

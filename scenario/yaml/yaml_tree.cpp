@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "common/failures.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,12 +18,6 @@ namespace ringside {
 
 /// Whose answer for NCCL's own collectives: ours, NCCL's cost table, or the textbook's α-β model.
 enum class NativeModel { ringside, nccl_tuner, alpha_beta };
-
-constexpr auto spellings_of(NativeModel /*any*/) {
-  using enum NativeModel;
-  return std::to_array<Spelling<NativeModel>>(
-      {{ringside, "ringside"}, {nccl_tuner, "nccl_tuner"}, {alpha_beta, "alpha_beta"}});
-}
 
 struct PredictOptions {
   Fidelity fidelity = Fidelity::automatic;

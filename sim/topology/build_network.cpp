@@ -138,21 +138,9 @@ std::vector<Rank> forced_order(const BuildRequest& request) {
   if (size < request.num_ranks) {
     fail(request.machine, "ring_order", "it names {} ranks, {} were asked for", size, request.num_ranks);
   }
-  std::vector<bool> seen(forced.size());
   std::vector<Rank> order;
-  for (const Rank rank : forced) {
-    if (rank < 0 || rank >= size) {
-      fail(request.machine, "ring_order", "it names {} ranks, which must be 0 to {}, but also rank {}", size,
-           size - 1, rank);
-    }
-    if (seen[at(rank)]) {
-      fail(request.machine, "ring_order", "rank {} appears twice", rank);
-    }
-    seen[at(rank)] = true;
-    if (rank < request.num_ranks) {
-      order.push_back(rank);
-    }
-  }
+  std::ranges::copy_if(forced, std::back_inserter(order),
+                       [&](Rank rank) { return rank < request.num_ranks; });
   return order;
 }
 
@@ -173,13 +161,8 @@ void set_stragglers(const BuildRequest& request, std::int64_t num_gpus, Network&
     network.slowdown.assign(at(request.num_ranks), 1);
   }
   for (const Straggler& straggler : machine.stragglers) {
-    if (straggler.rank < 0 || (num_gpus > 0 && straggler.rank >= num_gpus)) {
+    if (num_gpus > 0 && straggler.rank >= num_gpus) {
       fail(machine, "stragglers", "there is no rank {}", straggler.rank);
-    }
-    if (!(straggler.slowdown >= 1)) {
-      fail(machine, "stragglers",
-           "rank {} has slowdown {:g}; it says how many times longer things take, so at least 1",
-           straggler.rank, straggler.slowdown);
     }
     if (straggler.rank < request.num_ranks) {
       network.slowdown[at(straggler.rank)] = straggler.slowdown;
@@ -207,15 +190,7 @@ void require_some(const Machine& machine, std::string_view key, int number, std:
 
 std::vector<GroupLinks> plan_groups(const Machine& machine, BytesPerSecond all_nics) {
   std::vector<GroupLinks> groups;
-  int below = 1;
   for (const FabricLevel& level : machine.inter->levels) {
-    if (level.nodes <= below || level.nodes % below != 0 || !(level.oversubscription >= 1)) {
-      fail(machine, "inter.levels",
-           "groups of {} nodes with oversubscription {:g}; a group is several groups of the level "
-           "below, here of {}, and its uplinks carry at most what its NICs do",
-           level.nodes, level.oversubscription, below);
-    }
-    below = level.nodes;
     const double latency = level.latency.value_or(Seconds{}).value;
     const double out = level.nodes * all_nics.value / level.oversubscription;
     if (!level.pairwise) {

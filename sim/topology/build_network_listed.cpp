@@ -123,13 +123,6 @@ std::optional<Rank> rank_of(std::string_view end) {
   return rank && *rank >= 0 ? rank : std::nullopt;
 }
 
-/// `rank x`, `rank-3`, `Rank 3`: meant as a rank, and a switch if it were taken as it stands.
-bool looks_like_rank(std::string_view end) {
-  const std::string_view word = end.substr(0, 4);
-  return (word == "rank" || word == "Rank" || word == "RANK") &&
-         (end.size() == 4 || end.find_first_of("0123456789 ", 4) == 4 || end[4] == '-' || end[4] == '_');
-}
-
 LinkKind kind_of(std::string_view from, std::string_view to) {
   const bool from_rank = rank_of(from).has_value();
   const bool to_rank = rank_of(to).has_value();
@@ -147,11 +140,12 @@ class LinkReader {
                                       ? std::int64_t{*machine_.gpus_per_node} * machine_.nodes
                                       : std::numeric_limits<std::int64_t>::max();
     for (const LinkSpec& link : machine_.links) {
-      const std::size_t num_faults = faults_.size();
-      check(link, num_gpus);
-      if (faults_.size() == num_faults) {
-        find_rank(link.from);
-        find_rank(link.to);
+      for (const Rank rank : {rank_of(link.from).value_or(-1), rank_of(link.to).value_or(-1)}) {
+        num_named_ranks_ = std::max(num_named_ranks_, rank + 1);
+        if (rank >= num_gpus) {
+          faults_.push_back(fmt::format("{}: there is no 'rank {}': the machine has {} GPUs",
+                                        place_of(machine_, link), rank, num_gpus));
+        }
       }
     }
     stop_at_faults();
@@ -178,37 +172,6 @@ class LinkReader {
   }
 
  private:
-  void check(const LinkSpec& link, std::int64_t num_gpus) {
-    const auto fault = [&](const std::string& what) {
-      faults_.push_back(fmt::format("{}: {}", place_of(machine_, link), what));
-    };
-    for (const std::string& end : {link.from, link.to}) {
-      const std::optional<Rank> rank = rank_of(end);
-      if (end.empty()) {
-        fault("an end has no name; write `rank 3`, or any other name for a switch");
-      } else if (!rank && looks_like_rank(end)) {
-        fault(fmt::format("'{}' is neither a rank (`rank 3`) nor a name for a switch", end));
-      } else if (rank && *rank >= num_gpus) {
-        fault(fmt::format("there is no '{}': the machine has {} GPUs", end, num_gpus));
-      }
-    }
-    if (link.from == link.to) {
-      fault(fmt::format("it joins '{}' to itself", link.from));
-    }
-    if (!(link.bandwidth.value > 0)) {
-      fault(fmt::format("nothing can be sent from '{}' to '{}' at 0 B/s", link.from, link.to));
-    }
-    if (!(link.latency.value >= 0)) {
-      fault("its latency is below zero");
-    }
-  }
-
-  void find_rank(const std::string& end) {
-    if (const std::optional<Rank> rank = rank_of(end)) {
-      num_named_ranks_ = std::max(num_named_ranks_, *rank + 1);
-    }
-  }
-
   std::int32_t vertex(const std::string& end) {
     if (const std::optional<Rank> rank = rank_of(end)) {
       return *rank;

@@ -49,15 +49,8 @@ class NodePlanner {
            "left out, but {} ranks need more than one node; say how nodes reach each other",
            request_.num_ranks);
     }
-    if (!several_nodes_) {
-      return;
-    }
-    const InterLink& inter = *machine_.inter;
-    require_some(machine_, "inter.nics", inter.nics, "NICs");
-    if (!(inter.oversubscription >= 1)) {
-      fail(machine_, "inter.oversubscription",
-           "{:g}; a node's uplinks together are at least as wide as its part of the fabric, so at least 1",
-           inter.oversubscription);
+    if (several_nodes_) {
+      require_some(machine_, "inter.nics", machine_.inter->nics, "NICs");
     }
   }
 
@@ -148,12 +141,9 @@ class NodePlanner {
       wire_full_mesh("NVLink", links, link);
     } else if (wiring == "hybrid_cube_mesh") {
       wire_cube_mesh(links, link);
-    } else if (wiring == "bridge_pairs") {
+    } else {
       tree_ = pcie_tree(bridged_pcie_words());
       wire_bridged_pairs(node_.plan, "NVLink bridge", bundle(links, link), *tree_);
-    } else {
-      const std::vector<std::string> known{"full_mesh", "hybrid_cube_mesh", "bridge_pairs"};
-      fail(machine_, "intra.wiring", unknown_name("wiring", wiring, known));
     }
   }
 

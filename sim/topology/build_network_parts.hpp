@@ -35,7 +35,8 @@ template <typename Part, typename... Parts>
                        Part&& part, Parts&&... parts) {
   fail(machine, key, fmt::format(what, std::forward<Part>(part), std::forward<Parts>(parts)...));
 }
-/// Throws where there is none: `0 is not a number of NICs`.
+
+/// Throws where there is none, as a machine that was read from a log can say: `0 is not a number of NICs`.
 void require_some(const Machine& machine, std::string_view key, int number, std::string_view of);
 
 /// Throws `machine 'x' has 4 GPUs, 8 ranks were asked for`.

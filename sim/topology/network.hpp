@@ -90,9 +90,9 @@ struct Network {
 /// every link at once. Numbers that the user gave or `calibrate` wrote do not change.
 enum class SpecNumbers { typical, fastest, slowest };
 
-/// Builds what `num_ranks` ranks on this machine see (docs/topology.md). Throws Error{bad_input} that names
-/// the YAML line for an impossible machine: too few GPUs for the ranks, a rank without a route, zero
-/// capacity, a forced order that is not a permutation.
+/// Builds what `num_ranks` ranks on this machine see (docs/topology.md), whose single keys are as machine
+/// files take them. Throws Error{bad_input} that names the YAML line where keys do not go together: too few
+/// GPUs for the ranks, a rank without a route, links that cannot be divided.
 Network build_network(const Machine& machine, int num_ranks, SpecNumbers numbers = SpecNumbers::typical);
 
 }  // namespace ringside

@@ -59,7 +59,7 @@ TEST(ScenarioPage, ListsEveryKindOfProbeOfWhichAMachineHasCurves) {
   const std::string page{std::istreambuf_iterator<char>(stream), {}};
   for (const ProbeKindRow& row : probe_kinds()) {
     if (row.curve) {
-      EXPECT_THAT(page, HasSubstr(fmt::format("| {} | {} |\n", row.name, row.measures)));
+      EXPECT_THAT(page, HasSubstr(fmt::format("| {} | {} |\n", name(row.kind), row.measures)));
     }
   }
 }

@@ -8,7 +8,6 @@
 
 #include "real/backend/nccl/communicator.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
-#include "real/backend/nccl/group_plan.hpp"
 #include "real/execute/device_calls.hpp"
 #include "real/execute/ready_call.hpp"
 

@@ -31,10 +31,8 @@ std::shared_ptr<const NcclLibrary> NcclLibrary::load() {
   std::string why;
   for (const std::string& candidate : candidates) {
     if (void* handle = ::dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      std::shared_ptr<NcclLibrary> library(
-          new NcclLibrary(handle, candidate));  // The constructor is private.
-      library->find_functions();
-      return library;
+      // The constructor is private.
+      return std::shared_ptr<const NcclLibrary>(new NcclLibrary(handle, candidate));
     }
     why = ::dlerror();
   }
@@ -44,37 +42,20 @@ std::shared_ptr<const NcclLibrary> NcclLibrary::load() {
       why, fmt::join(candidates, ", "));
 }
 
-NcclLibrary::NcclLibrary(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+NcclLibrary::NcclLibrary(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {
+  path_ = file_of(reinterpret_cast<void*>(get_version), path_);
+}
 
 // NCCL has threads that outlive its communicators for a moment; it stays loaded until the process ends.
 NcclLibrary::~NcclLibrary() = default;
 
-void NcclLibrary::find_functions() {
-  const auto find = [this](const char* name, auto& function) {
-    void* symbol = ::dlsym(handle_, name);
-    if (symbol == nullptr) {
-      throw lacking("{} is no NCCL of version {} or later: it has no {}", path_,
-                    nccl_version_text(kOldestNccl), name);
-    }
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
-  };
-  find("ncclGetVersion", get_version);
-  find("ncclGetUniqueId", get_unique_id);
-  find("ncclCommInitRankConfig", comm_init_rank_config);
-  find("ncclCommGetAsyncError", comm_get_async_error);
-  find("ncclCommAbort", comm_abort);
-  find("ncclGetErrorString", get_error_string);
-  find("ncclGetLastError", get_last_error);
-  find("ncclGroupStart", group_start);
-  find("ncclGroupEnd", group_end);
-  find("ncclSend", send);
-  find("ncclRecv", receive);
-  find("ncclAllReduce", all_reduce);
-  find("ncclBroadcast", broadcast);
-  find("ncclReduce", reduce);
-  find("ncclAllGather", all_gather);
-  find("ncclReduceScatter", reduce_scatter);
-  path_ = file_of(reinterpret_cast<void*>(get_version), path_);
+NcclLibrary::Function NcclLibrary::find(const char* name) const {
+  void* symbol = ::dlsym(handle_, name);
+  if (symbol == nullptr) {
+    throw lacking("{} is no NCCL of version {} or later: it has no {}", path_, nccl_version_text(kOldestNccl),
+                  name);
+  }
+  return {symbol};
 }
 
 int NcclLibrary::version() const {

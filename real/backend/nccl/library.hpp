@@ -10,6 +10,19 @@ namespace ringside {
 /// libnccl.so.2, found when the program runs: this build saw only its header, so that one program runs with
 /// the NCCL of the system and with that of a PyTorch installation.
 class NcclLibrary {
+  /// It takes the type of what it is given to.
+  struct Function {
+    void* symbol = nullptr;
+
+    template <typename F>
+    operator F*() const {
+      return reinterpret_cast<F*>(symbol);
+    }
+  };
+
+  void* handle_;
+  std::string path_;
+
  public:
   /// Throws Error{environment} that says where it was looked for, or which function an old one lacks.
   static std::shared_ptr<const NcclLibrary> load();
@@ -21,29 +34,26 @@ class NcclLibrary {
   const std::string& path() const { return path_; }
   int version() const;
 
-  decltype(&ncclGetVersion) get_version = nullptr;
-  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
-  decltype(&ncclCommInitRankConfig) comm_init_rank_config = nullptr;
-  decltype(&ncclCommGetAsyncError) comm_get_async_error = nullptr;
-  decltype(&ncclCommAbort) comm_abort = nullptr;
-  decltype(&ncclGetErrorString) get_error_string = nullptr;
-  decltype(&ncclGetLastError) get_last_error = nullptr;
-  decltype(&ncclGroupStart) group_start = nullptr;
-  decltype(&ncclGroupEnd) group_end = nullptr;
-  decltype(&ncclSend) send = nullptr;
-  decltype(&ncclRecv) receive = nullptr;
-  decltype(&ncclAllReduce) all_reduce = nullptr;
-  decltype(&ncclBroadcast) broadcast = nullptr;
-  decltype(&ncclReduce) reduce = nullptr;
-  decltype(&ncclAllGather) all_gather = nullptr;
-  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
+  decltype(&ncclGetVersion) get_version = find("ncclGetVersion");
+  decltype(&ncclGetUniqueId) get_unique_id = find("ncclGetUniqueId");
+  decltype(&ncclCommInitRankConfig) comm_init_rank_config = find("ncclCommInitRankConfig");
+  decltype(&ncclCommGetAsyncError) comm_get_async_error = find("ncclCommGetAsyncError");
+  decltype(&ncclCommAbort) comm_abort = find("ncclCommAbort");
+  decltype(&ncclGetErrorString) get_error_string = find("ncclGetErrorString");
+  decltype(&ncclGetLastError) get_last_error = find("ncclGetLastError");
+  decltype(&ncclGroupStart) group_start = find("ncclGroupStart");
+  decltype(&ncclGroupEnd) group_end = find("ncclGroupEnd");
+  decltype(&ncclSend) send = find("ncclSend");
+  decltype(&ncclRecv) receive = find("ncclRecv");
+  decltype(&ncclAllReduce) all_reduce = find("ncclAllReduce");
+  decltype(&ncclBroadcast) broadcast = find("ncclBroadcast");
+  decltype(&ncclReduce) reduce = find("ncclReduce");
+  decltype(&ncclAllGather) all_gather = find("ncclAllGather");
+  decltype(&ncclReduceScatter) reduce_scatter = find("ncclReduceScatter");
 
  private:
   NcclLibrary(void* handle, std::string path);
-  void find_functions();
-
-  void* handle_;
-  std::string path_;
+  Function find(const char* name) const;
 };
 
 }  // namespace ringside

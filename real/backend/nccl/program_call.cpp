@@ -2,6 +2,7 @@
 #include "common/error.hpp"
 #include "real/backend/nccl/device/kernels.hpp"
 #include "real/backend/nccl/gpu_call.hpp"
+#include "real/backend/nccl/group_plan.hpp"
 
 namespace ringside {
 namespace {

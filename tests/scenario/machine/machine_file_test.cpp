@@ -318,7 +318,7 @@ TEST(MachineFile, LinksHaveTwoEndsThatExist) {
   const auto link = [](const std::string& from, const std::string& to) {
     return "  - {from: " + from + ", to: " + to + ", latency: 1 us, bandwidth: 1 GB/s}\n";
   };
-  for (const char* end : {"3", "Rank 3", "rank3", "rank-3", "rank 03", "rank 16777216", "rank"}) {
+  for (const char* end : {"3", "Rank 3", "rank3", "rank-3", "rank 03", "rank 16777216", "rank", "rank x"}) {
     EXPECT_THAT(machine_problems("links:\n" + link(end, "switch")),
                 ElementsAre(AllOf(StartsWith("case.yaml:2:12: links.from: "), HasSubstr("write `rank 3`"))))
         << end;
@@ -337,6 +337,14 @@ TEST(MachineFile, LinksHaveTwoEndsThatExist) {
   EXPECT_THAT(machine_problems("links: [{from: a}]\n"),
               ElementsAre(HasSubstr("links.to: is missing"), HasSubstr("links.latency: is missing"),
                           HasSubstr("links.bandwidth: is missing")));
+}
+
+TEST(MachineFile, LevelsAreGroupsOfGroups) {
+  const std::string inter = "inter: {kind: infiniband, rate: 200 Gb/s, levels: ";
+  EXPECT_THAT(machine_problems(inter + "[{nodes: 4}, {nodes: 6}]}\n"),
+              ElementsAre(HasSubstr("groups of 6 nodes are not made of several groups of 4")));
+  EXPECT_THAT(machine_problems(inter + "[{nodes: 2, pairwise: true}, {nodes: 4}]}\n"),
+              ElementsAre(HasSubstr("groups of 2 nodes are pairwise, and only the last level can be")));
 }
 
 TEST(MachineFile, ARingOrderIsAPermutation) {

@@ -24,7 +24,7 @@ ExecutionPolicy policy_on(RankSite site, Bytes size, std::string_view algorithm 
 
 TEST(Policy, RowsOfSitesStandInTheirPlaces) {
   for (const RankSiteRow& row : kRankSites) {
-    EXPECT_EQ(&row, &kRankSites[static_cast<std::size_t>(row.site)]) << row.name;
+    EXPECT_EQ(&row, &kRankSites[static_cast<std::size_t>(row.site)]) << name(row.site);
   }
 }
 

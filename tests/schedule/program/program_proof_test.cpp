@@ -68,7 +68,7 @@ TEST(ProgramProof, HoldsForLongMessagesByTheRulesOfEverySite) {
         const Vector vector = {.num_elements = n * 1'000'001LL, .op = ReduceOp::avg};
         ASSERT_THAT(faults_under(ring, vector, policy_for(ring, {4 * vector.num_elements}, site.rules)),
                     IsEmpty())
-            << label(ring) << ", " << site.name;
+            << label(ring) << ", " << name(site.site);
       }
     }
   }

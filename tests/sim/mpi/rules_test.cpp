@@ -171,7 +171,7 @@ TEST(MpiRules, EveryChoiceHasSchedulesOfOurs) {
           for (const auto& [from, algorithm, as] : mpi_switches(
                    library, {.collective = row.collective, .ranks = ranks, .ranks_per_node = per_node})) {
             const bool ours = find_algorithm(row.collective, algorithm) != nullptr;
-            EXPECT_TRUE(ours || !as.empty()) << algorithm << " " << row.name;
+            EXPECT_TRUE(ours || !as.empty()) << algorithm << " " << name(row.collective);
           }
         }
       }

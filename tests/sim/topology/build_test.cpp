@@ -121,9 +121,6 @@ TEST(BuildNetwork, AMachineThatCannotBeIsExplained) {
   machine.inter->rate = BytesPerSecond{25e9};
   machine.inter->nics = 0;
   EXPECT_THAT(error_of(machine, 2), HasSubstr("inter.nics: 0"));
-  machine.inter->nics = 1;
-  machine.inter->oversubscription = 0.5;
-  EXPECT_THAT(error_of(machine, 2), HasSubstr("inter.oversubscription: 0.5"));
 }
 
 TEST(BuildNetwork, ReductionComesFromTheMachineThenFromTheGpuAndIsZeroOtherwise) {
@@ -146,7 +143,7 @@ TEST(BuildNetwork, AnUnknownGpuIsAnErrorWithTheNearestName) {
                                           HasSubstr("did you mean 'RTX 3090'")));
 }
 
-TEST(BuildNetwork, AForcedRingOrderIsTakenAndMustBeAPermutation) {
+TEST(BuildNetwork, AForcedRingOrderIsTaken) {
   Machine machine = custom_machine();
   machine.ring_order = std::vector<Rank>{0, 2, 4, 6, 1, 3, 5, 7};
   EXPECT_THAT(build_network(machine, 8).order, ElementsAre(0, 2, 4, 6, 1, 3, 5, 7));
@@ -156,12 +153,6 @@ TEST(BuildNetwork, AForcedRingOrderIsTakenAndMustBeAPermutation) {
 
   machine.ring_order = std::vector<Rank>{0, 1, 2, 3};
   EXPECT_THAT(build_network(machine, 4).order, IsEmpty()) << "identity is spelt as the empty order";
-  machine.ring_order = std::vector<Rank>{0, 3, 2, 3};
-  EXPECT_THAT(error_of(machine, 4), HasSubstr("ring_order: rank 3 appears twice"));
-  machine.ring_order = std::vector<Rank>{0, 1, 2, 4};
-  EXPECT_THAT(error_of(machine, 4), HasSubstr("must be 0 to 3, but also rank 4"));
-  machine.ring_order = std::vector<Rank>{0, -1};
-  EXPECT_THAT(error_of(machine, 2), HasSubstr("rank -1"));
 }
 
 TEST(BuildNetwork, StragglersAreSlowedDownAndTheOthersAreNot) {
@@ -171,10 +162,6 @@ TEST(BuildNetwork, StragglersAreSlowedDownAndTheOthersAreNot) {
   EXPECT_THAT(build_network(machine, 3).slowdown, ElementsAre(1, 2.5, 1));
   machine.gpus_per_node = 4;
   EXPECT_THAT(error_of(machine, 3), HasSubstr("stragglers: there is no rank 6"));
-  machine.stragglers = {{.rank = 1, .slowdown = 0.5}};
-  EXPECT_THAT(error_of(machine, 3), HasSubstr("rank 1 has slowdown 0.5"));
-  machine.stragglers = {{.rank = 1, .slowdown = std::nan("")}};
-  EXPECT_THAT(error_of(machine, 3), HasSubstr("rank 1 has slowdown nan"));
 }
 
 TEST(BuildNetwork, ACalibratedMachineIsWhatTheProbesSaw) {

@@ -148,14 +148,6 @@ TEST(Cluster, EveryTwoGroupsOfADragonflyHaveALinkOfTheirOwn) {
   EXPECT_THAT(test::error_of(machine, 16), testing::HasSubstr("2048 groups are too many"));
 }
 
-TEST(Cluster, LevelsThatAreNoGroupsOfGroupsAreRefused) {
-  Machine machine = two_node_machine(8);
-  machine.inter->levels = {{.nodes = 4}, {.nodes = 6}};
-  EXPECT_THAT(test::error_of(machine, 16), testing::HasSubstr("inter.levels"));
-  machine.inter->levels = {{.nodes = 2, .oversubscription = 0.5}};
-  EXPECT_THAT(test::error_of(machine, 16), testing::HasSubstr("inter.levels"));
-}
-
 TEST(Cluster, WithoutGpudirectHostMemoryIsCrossedTwiceAtBothEnds) {
   Machine machine = two_node_machine(1);
   machine.inter->gpudirect = false;
