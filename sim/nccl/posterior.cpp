@@ -21,8 +21,8 @@ constexpr double kGaussian90 = 1.645;
 constexpr double kRankCorrelation = 0.8;
 /// Correlation of a machine's own deviation over one transport with that over another.
 constexpr double kTransportCorrelation = 0.5;
-/// No interval is wider, since one that is says nothing.
-constexpr double kWidest = 9.95;
+/// No interval is wider, since one that is says nothing. Hosts that GPUs copy through differ by as much.
+constexpr double kWidest = 12;
 
 /// Share of a Gaussian's interval that covers 90 % once NCCL was measured, by band of sizes: near a known row
 /// the covariance is too wide, but where protocols change. Chosen by coverage held out.

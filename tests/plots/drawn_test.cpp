@@ -260,7 +260,6 @@ TEST_F(Drawn, ForAPaperIsAsWideAsItsColumn) {
     ASSERT_NE(box, std::string::npos);
     EXPECT_NEAR(std::stod(pdf.substr(box + 16)), pixels * 72 / 300.0, 1);  // Whole points.
   }
-  EXPECT_EQ(chart_size("poster"), std::nullopt);
 }
 
 TEST_F(Drawn, HostileTextsAreJustText) {
