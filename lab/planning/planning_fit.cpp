@@ -185,6 +185,7 @@ double at_share_of_next(const std::vector<double>& values, double share) {
 /// Few sources bear on 8 bits, adapters and experts, which are one thing more to be wrong about: no narrower
 /// than dense models. One source cannot say how far the next one is off: the guess stays.
 void set_quantiles(Surprises surprises, const std::string& held_out, PlanningParameters& parameters) {
+  // A source without dense runs in 16 bits says by those in 8 how far frameworks differ.
   surprises[dense_factor].insert(surprises[float8_factor].begin(), surprises[float8_factor].end());
   for (const auto& [factor, by_source] : surprises) {
     std::vector<double> ends;
