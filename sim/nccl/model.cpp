@@ -16,8 +16,7 @@ using enum NcclParameter;
 
 constexpr double kPcieGap = 0.1;  ///< κ over PCIe and on AMD: not to be told from 0 in the data, and not 0.
 constexpr double kLl128Rate = 0.9;  ///< 120 of 128 bytes are data, and flags cost a little more.
-constexpr double kTreeRate =
-    0.92;  ///< Share of a ring's inside a node: NVIDIA/nccl src/graph/tuning.cc has the same.
+constexpr double kTreeRate = 0.92;  ///< Share of a ring's inside a node, as in NCCL's src/graph/tuning.cc.
 constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
 constexpr double kNetworkLl128Rate = 120.0 / 128;
 constexpr double kWithoutGpudirect = 0.9;
@@ -27,8 +26,7 @@ constexpr double kSlingshotEager = 2048;  ///< Bytes: what is longer receivers f
 constexpr double kNetworkSends = 0.76;
 
 double power8(double x) {
-  const double x2 = x * x;
-  const double x4 = x2 * x2;
+  const double x4 = (x * x) * (x * x);
   return x4 * x4;
 }
 double root8(double x) { return std::sqrt(std::sqrt(std::sqrt(x))); }
@@ -115,9 +113,7 @@ class Model {
   }
 
   double of(NcclProtocol protocol, NcclParameter ll, NcclParameter ll128, NcclParameter simple) const {
-    constexpr std::size_t kCases = 3;
-    const std::array<NcclParameter, kCases> cases = {ll, ll128, simple};
-    return parameter_[cases[static_cast<std::size_t>(protocol)]];
+    return parameter_[std::array{ll, ll128, simple}.at(static_cast<std::size_t>(protocol))];
   }
 
   double generation() const {
@@ -249,14 +245,22 @@ class Model {
   Candidate ring(NcclProtocol protocol) const {
     const double rounds = std::max(1, row_of(collective_).bus_factor);
     const double start = launch(protocol);
-    const double latency = start + rounds * (n_ - num_nodes_) * step(protocol) +
-                           rounds * (num_nodes_ - 1) * (num_nodes_ > 1 ? hop(protocol) : 0);
+    const double latency =
+        start + rounds * (n_ - num_nodes_) * step(protocol) + rounds * (num_nodes_ - 1) * hop(protocol);
     const double weight = bus_share(collective_, n_);
+    const double inside = bytes_time(weight, inside_rate() * inside_share(protocol));
+    const double between = bytes_time(weight, between_rate() * between_share(protocol));
+    if (has_root(collective_)) {
+      // A chain: a rank goes on to the next call when its neighbour has its part. The chain's latency shows
+      // as far as chunks must fill it, inside a node once at the most.
+      const double own = start + step(protocol);
+      Candidate chain = finish(own, inside, between, parameter_[network_gap] * std::sqrt(latency / own));
+      chain.time = num_nodes_ > 1 ? chain.time : std::min(chain.time, own + latency + inside);
+      return chain;
+    }
     // Inside a node every step sends a rank's share of the bytes at once: nothing but the launch fills.
     const double filling = num_nodes_ > 1 ? 1 : std::sqrt(start / latency);
-    return finish(latency, bytes_time(weight, inside_rate() * inside_share(protocol)),
-                  num_nodes_ > 1 ? bytes_time(weight, between_rate() * between_share(protocol)) : 0,
-                  filling * gap(protocol));
+    return finish(latency, inside, between, filling * gap(protocol));
   }
 
   /// Sends and receives. A kernel starts those inside a node side by side, twice as many for each step. A CPU
@@ -269,9 +273,8 @@ class Model {
     const double far = sends.far > 0 ? hop(protocol) + (sends.far - 1) * next : 0;
     const double latency = launch(protocol) + std::log2(sends.near + 1) * step(protocol) + far;
     const double inside = bytes_time(sends.inside, inside_rate() * inside_share(protocol));
-    return num_nodes_ > 1
-               ? finish(latency, inside, bytes_time(sends.between, between_rate() * kNetworkSends), 0)
-               : finish(latency, inside, 0, gap(protocol));
+    const double between = bytes_time(sends.between, between_rate() * kNetworkSends);
+    return finish(latency, inside, between, num_nodes_ > 1 ? 0 : gap(protocol));
   }
 
   /// Messages of the busiest rank (a gather's root: received) inside its node, and of its node's NICs.
@@ -301,14 +304,13 @@ class Model {
 
   Candidate tree(NcclProtocol protocol) const {
     const double levels = std::log2(num_nodes_);
-    const double latency = launch(protocol) + 2 * (g_ - 1) * step(protocol) +
-                           2 * levels * parameter_[tree_hop] * (num_nodes_ > 1 ? hop(protocol) : 0);
+    const double latency =
+        launch(protocol) + 2 * (g_ - 1) * step(protocol) + 2 * levels * parameter_[tree_hop] * hop(protocol);
     // A rank in the middle of a chain sends to both neighbours; of two ranks each sends once.
     const double weight = (n_ == 2 ? 1 : 2) / kTreeRate;
     const double node_weight = 2 * (num_nodes_ - 1) / num_nodes_;
     return finish(latency, bytes_time(weight, inside_rate() * inside_share(protocol)),
-                  num_nodes_ > 1 ? bytes_time(node_weight, between_rate() * between_share(protocol)) : 0,
-                  gap(protocol));
+                  bytes_time(node_weight, between_rate() * between_share(protocol)), gap(protocol));
   }
 
   Candidate nvls() const {
@@ -319,8 +321,7 @@ class Model {
     const double rate =
         system_.link_speed * system_.link_rate * parameter_[hopper ? nvls_rate_hopper : nvls_rate_blackwell];
     // The NICs' share is not reduced here: what GPUs would lose in a ring, the switch does for them.
-    const double between =
-        num_nodes_ > 1 ? bytes_time(2 * (num_nodes_ - 1) / num_nodes_, system_.network_rate) : 0;
+    const double between = bytes_time(2 * (num_nodes_ - 1) / num_nodes_, system_.network_rate);
     return finish(latency, bytes_time(weight, rate), between,
                   parameter_[num_nodes_ > 1 ? network_gap : nvls_gap]);
   }

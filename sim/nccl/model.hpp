@@ -18,7 +18,7 @@ struct NcclEstimate {
 };
 
 /// For each algorithm a and protocol p that the machine allows, with S = bytes,
-///     T(a,p) = L + 2κ √(min(L, 120 us)·W) + W,
+///     T(a,p) = L + 2κ √(F·W) + W,
 /// L = launch + steps · step latency, W = the slower of S·w/(rate inside the node) and S·w/(rate of the
 /// node's NICs): a pipeline runs at its slowest stage. κ > 0 because chunks must fill that pipeline. NCCL
 /// takes the fastest; near ties do better than any: T = (Σ T(a,p)⁻⁸)^(−1/8). Steps and bytes per rank (n
@@ -28,16 +28,15 @@ struct NcclEstimate {
 /// Rates are data-sheet rates times efficiencies of the parameters. Which (a,p) exist: NVLS from 3 GPUs on an
 /// NVSwitch of Hopper or later; tree between nodes or when forced; LL128 over NVLink only, or when forced;
 /// Simple alone on the first EFA. W between nodes grows with each doubling of the nodes beyond two
-/// (fabric_growth). Over PCIe the rate is that of peer to peer or
-/// of host memory; where the description leaves the transport open, their geometric mean by its probability.
+/// (fabric_growth). Over PCIe the rate is that of peer to peer or of host memory, or where the description
+/// leaves the transport open their geometric mean by its probability.
 NcclEstimate nccl_all_reduce(const NcclParameters& parameters, const NcclSystem& system, double bytes);
 
 /// Phases of an all_reduce: all_gather and reduce_scatter are half of its ring ((n−1) steps, w = (n−1)/n of
-/// the whole buffer, as `bytes` and nccl-tests count); broadcast and reduce are one way round (w = 1).
-/// all_to_all, gather and send_recv are sends and receives from rank to rank: one step for each peer in the
-/// node and one hop for each beyond it, w = (g−1)/n inside and g·(n−g)/n at a node's NICs (gather: (n−g)/n;
-/// send_recv: the next rank alone, w = 1 inside and at
-/// the NICs of one rank), with LL and Simple.
+/// the whole buffer, as `bytes` and nccl-tests count); broadcast and reduce are chains (w = 1), whose calls
+/// follow one another: L is launch and a step, F the chain's. all_to_all, gather and send_recv are sends from
+/// rank to rank: a step for each peer in the node, a hop for each beyond it, w = (g−1)/n inside and g·(n−g)/n
+/// at a node's NICs (gather: (n−g)/n; send_recv: the next rank, w = 1 inside and at its NICs), LL and Simple.
 NcclEstimate nccl_collective(const NcclParameters& parameters, const NcclSystem& system,
                              Collective collective, double bytes);
 

@@ -276,6 +276,27 @@ TEST(NcclModel, HalfARingIsAnAllGatherAndOneWayRoundItABroadcast) {
   EXPECT_LT(seconds(Collective::broadcast, kKi), seconds(Collective::all_reduce, kKi));
 }
 
+TEST(NcclModel, BroadcastsFollowOneAnotherThroughAChainWhoseLatencyOnlyLongOnesShow) {
+  const NcclParameters& parameters = nccl_fit().parameters;
+  const auto seconds = [&](int nodes, Collective collective, double bytes) {
+    NcclSystem system = std::get<NcclSystem>(nccl_system(l40s_node(), 8));
+    system.ranks = 8 * nodes;
+    system.nodes = nodes;
+    system.network = InterKind::infiniband;
+    system.nics = 8;
+    system.network_rate = 400;
+    return nccl_collective(parameters, system, collective, bytes).seconds;
+  };
+  for (const auto collective : {Collective::broadcast, Collective::reduce}) {
+    EXPECT_LT(seconds(1, collective, 8), 0.6 * seconds(1, Collective::all_gather, 8));
+    EXPECT_LT(seconds(16, collective, 8), 1.1 * seconds(1, collective, 8));
+    EXPECT_GT(seconds(16, collective, 4e6), 1.3 * seconds(1, collective, 4e6));
+    // Inside a node the chain shows at most once, on top of launch and bytes.
+    EXPECT_LT(seconds(1, collective, 8e9) - seconds(1, collective, 4e9), 1.001 * seconds(1, collective, 4e9));
+    EXPECT_LT(seconds(1, collective, 4e9), seconds(1, Collective::all_gather, 4e9) * 8 / 7 + 1e-4);
+  }
+}
+
 TEST(NcclModel, RefusesWhatItDoesNotKnow) {
   Machine unlinked = h100_node();
   unlinked.intra.reset();
