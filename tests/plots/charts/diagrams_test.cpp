@@ -70,6 +70,18 @@ TEST(ScheduleDiagram, NamesChunksRoundsAndScratchBuffers) {
               testing::IsSupersetOf({"round 1", "round 2", "rank 2", "0→s1", "s1: scratch buffer 1"}));
 }
 
+TEST(ScheduleDiagram, HasAFileOfItsOwnForEachRequest) {
+  const auto name_of = [](const std::string& algorithm, const ScheduleRequest& request) {
+    return schedule_diagram({known_algorithm(request.collective, algorithm), request}, kContext).at(0).name;
+  };
+  EXPECT_EQ(name_of("binomial_tree", {.collective = Collective::broadcast, .num_ranks = 4, .root = 2}),
+            "schedule_broadcast_binomial_tree_4_ranks_root_2");
+  EXPECT_EQ(name_of("pipelined_ring", {.num_ranks = 2, .segments = 3}),
+            "schedule_pipelined_ring_2_ranks_segments_3");
+  EXPECT_EQ(name_of("hierarchical", {.num_ranks = 4, .ranks_per_node = 2}),
+            "schedule_hierarchical_4_ranks_per_node_2");
+}
+
 RunRounds ring_in_segments() {
   return {samples::ring_schedule(4),
           {.num_elements = 1 << 20},

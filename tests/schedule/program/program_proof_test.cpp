@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 namespace ringside {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -103,7 +105,11 @@ TEST_F(BrokenPrograms, AReceiveOverWhatIsStillSentIsFound) {
   Step& receive = steps(0)[2];
   ASSERT_EQ(receive.kind, StepKind::receive);
   receive.target = steps(0)[1].source;
-  EXPECT_THAT(faults(), Contains(HasSubstr("which step 1 still sends")));
+  const Region& sent = steps(0)[1].source;
+  ASSERT_GT(sent.bytes, 0);
+  EXPECT_THAT(faults(), Contains(AllOf(HasSubstr("which step 1 still sends"),
+                                       HasSubstr(fmt::format("bytes {} to {} of buffer {}", sent.offset,
+                                                             sent.offset + sent.bytes, sent.buffer)))));
 }
 
 TEST_F(BrokenPrograms, AReductionOfWhatHasNotArrivedIsFound) {
