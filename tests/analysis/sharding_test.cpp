@@ -219,6 +219,16 @@ TEST(ShardedStep, ExpertsAreSharedAndTokensGoToThem) {
   ASSERT_EQ(both.problem, "");
   EXPECT_LT(both.communication.typical, fsdp.communication.typical);
   EXPECT_NE(planner.estimate(eight_h100(), {.expert = 3}).problem, "");
+  // Two of the sixteen have the same experts, and send their gradients to each other besides the rest.
+  const auto gradients = [](Transformer model, int intermediate) {
+    model.intermediate = intermediate;
+    Planner of_model(plan_of(model, 1));
+    const Layout layout = {.style = ShardingStyle::zero1, .expert = 8, .checkpointing = Checkpointing::full};
+    const PlannedStep step = of_model.estimate(sixteen_h100(), layout);
+    EXPECT_EQ(step.problem, "");
+    return step.communication.typical.value;
+  };
+  EXPECT_GT(gradients(mixture, 14336) - gradients(mixture, 7168), 32 * 3 * 7168.0 * 4096 * 2 / 450e9);
 }
 
 TEST(ShardedMemory, OnlyRanksWithTheSameExpertsCutThem) {

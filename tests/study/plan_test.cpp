@@ -35,6 +35,12 @@ TEST(PlanStudy, CurvesOnlyWhereTheyAreAskedFor) {
   const PlanStudy with = plan({.plan = file}, workspace.invocation(), workspace.observer());
   EXPECT_THAT(with.shown, SizeIs(2));
   EXPECT_THAT(with.scaling, SizeIs(1)) << "one GPU has no scaling";
+  ASSERT_THAT(with.bandwidth, Not(IsEmpty()));
+  const auto& points = with.bandwidth.front().points;
+  ASSERT_THAT(points, Not(IsEmpty()));
+  EXPECT_NEAR(points.front().first, 1e9, 1);
+  EXPECT_NEAR(points.back().first, 1e12, 1e3);
+  EXPECT_GT(points.front().second, points.back().second) << "slower links hide less";
   EXPECT_THAT(with.explanations, Not(IsEmpty()));
   EXPECT_TRUE(std::filesystem::exists(with.file));
   EXPECT_TRUE(with.drawn);

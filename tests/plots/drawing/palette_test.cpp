@@ -1,5 +1,8 @@
 #include "plots/drawing/palette.hpp"
 
+#include <set>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "schedule/registry.hpp"
@@ -62,6 +65,24 @@ TEST(Palette, ManyUnknownNamesStillGetAStyle) {
     names.push_back("algorithm " + std::to_string(index));
   }
   EXPECT_EQ(series_styles(names).size(), 30U);
+}
+
+TEST(Palette, AreasBeyondTheColoursAreTheirHalfTones) {
+  std::vector<std::string> names;
+  for (int index = 0; index < 11; ++index) {
+    names.push_back("kind " + std::to_string(index));
+  }
+  std::set<std::uint32_t> looks;
+  for (const auto& [name, color] : category_colors(names)) {
+    looks.insert(color.rgb);
+  }
+  EXPECT_EQ(looks.size(), names.size());
+  names.resize(3);
+  for (const auto& [name, color] : category_colors(names)) {
+    const auto cycle = {cycle_color(0), cycle_color(1), cycle_color(2), cycle_color(3),
+                        cycle_color(4), cycle_color(5), cycle_color(6), cycle_color(7)};
+    EXPECT_THAT(cycle, testing::Contains(color)) << name;
+  }
 }
 
 TEST(Palette, DivergingColorsAreWhiteInTheMiddleAndClamped) {

@@ -417,6 +417,20 @@ TEST(NcclTuner, ReproducesTwoTimesOfALog) {
   EXPECT_NEAR(*nccl_tuner_seconds(system, graph, 8589934592.0), 86069.97e-6, 60e-6) << "two steps fewer";
 }
 
+TEST(NcclTuner, AnNvlsTreeWaitsForTheNetworkTwicePerLevel) {
+  NcclSystem system;
+  system.ranks = 32;
+  system.nodes = 4;
+  system.architecture = Architecture::hopper;
+  system.link = GpuLink::nvswitch;
+  system.link_rate = 450;
+  // So slow a ring and tree that NVLS is the fastest at both sizes: 25 us, and 2·log2(4) times 20.9 us.
+  const NcclGraph graph{.channels = 1, .intra = 1e-3, .inter = 20, .nvls_channels = 16, .nvls = 20};
+  const double latency =
+      2 * *nccl_tuner_seconds(system, graph, 1e9) - *nccl_tuner_seconds(system, graph, 2e9);
+  EXPECT_NEAR(latency, (25 + 4 * 20.9) * 1e-6, 1e-9);
+}
+
 TEST(NcclTuner, FindsTheGraphsThatLogsShow) {
   // 8x H100: LL 80.6, Simple 205.7, NVLS 272.0 GB/s for the ring's 15.0, 56.0 and NVLS' 25.0 us.
   const auto system = std::get<NcclSystem>(nccl_system(h100_node(), 8));
