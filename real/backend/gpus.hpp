@@ -55,7 +55,7 @@ std::optional<std::string> missing_for_nccl(const GpuMachine& machine);
 /// Why so many ranks do not find GPUs here; nothing when they do.
 std::optional<std::string> too_few_gpus(int num_gpus, int num_ranks, int ranks_per_gpu);
 
-/// Of builds with the nccl backend: takes this rank's GPU and connects to all other ranks by NCCL. They meet
+/// In builds with the nccl backend: takes this rank's GPU and connects to all other ranks by NCCL. They meet
 /// through Gloo, and agree over it on the next step. Throws as RegisteredBackend::join.
 RankBackend join_nccl(const RankPlace& place);
 
