@@ -13,6 +13,7 @@
 
 #include "analysis/repetitions.hpp"
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 
 namespace ringside {
@@ -86,12 +87,7 @@ Eigen::Vector2d solve_non_negative(const Eigen::MatrixX2d& a) {
 }
 
 void make_non_decreasing(std::vector<CurvePoint>& points) {
-  std::vector<double> values;
-  values.reserve(points.size());
-  for (const CurvePoint& point : points) {
-    values.push_back(point.value);
-  }
-  values = non_decreasing(values);
+  const std::vector<double> values = non_decreasing(mapped(points, &CurvePoint::value));
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i].value = values[i];
   }

@@ -13,6 +13,7 @@
 #include "analysis/comparison/point_sentences.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/options.hpp"
 #include "plots/charts/charts.hpp"
 #include "results/codec/field_table.hpp"
 #include "schedule/program/policy.hpp"

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <unistd.h>
+
 namespace ringside {
 
 /// Owns what the operating system hands out as a file descriptor, and closes it. Every descriptor of ringside
@@ -19,7 +21,11 @@ class FileDescriptor {
 
   int number() const { return number_; }
   bool open() const { return number_ >= 0; }
-  void close();
+  void close() {
+    if (open()) {
+      ::close(std::exchange(number_, -1));
+    }
+  }
   /// The number, which from now on somebody else closes.
   int release() { return std::exchange(number_, -1); }
 

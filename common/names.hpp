@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -15,29 +14,10 @@ namespace ringside {
 
 enum class DataType { float32, float64, float16, bfloat16, int32, int64 };
 enum class ReduceOp { sum, prod, min, max, avg };
-/// `automatic` is spelt `auto`; `threads` runs ranks as threads of one process and is for tests.
+/// `threads` runs ranks as threads of one process and is for tests.
 enum class Backend { automatic, gloo, nccl, shm, mpi, threads };
-/// `automatic` is spelt `auto`.
 enum class Fidelity { automatic, closed_form, replay, flow, nccl };
 enum class Outcome { ok, wrong_result, failed, unsupported };
-
-constexpr auto spellings_of(Backend /*any*/) {
-  using enum Backend;
-  return std::to_array<Spelling<Backend>>({{automatic, "auto"},
-                                           {gloo, "gloo"},
-                                           {nccl, "nccl"},
-                                           {shm, "shm"},
-                                           {mpi, "mpi"},
-                                           {threads, "threads"}});
-}
-constexpr auto spellings_of(Fidelity /*any*/) {
-  using enum Fidelity;
-  return std::to_array<Spelling<Fidelity>>({{automatic, "auto"},
-                                            {closed_form, "closed_form"},
-                                            {replay, "replay"},
-                                            {flow, "flow"},
-                                            {nccl, "nccl"}});
-}
 
 /// "Gloo": the library whose collectives are `native` with a backend; empty where there is none.
 std::string_view library_of(Backend backend);

@@ -12,8 +12,8 @@
 #include "common/error.hpp"
 
 /// Closed sets and the names of their values, which people write in files. An enum's values are called as
-/// they are declared, one after another from 0. Where files have other words, `spellings_of(E)` stands beside
-/// the enum: all its values with their names, in the order of declaration.
+/// they are declared, one after another from 0; `automatic` is spelt `auto`. Where files have other words,
+/// `spellings_of(E)` stands beside the enum: all its values with their names, in the order of declaration.
 namespace ringside {
 
 template <typename E>
@@ -49,9 +49,15 @@ constexpr std::size_t num_declared() {
   }
 }
 
+template <auto kValue>
+constexpr std::string_view spelt() {
+  constexpr std::string_view kName = declared_name<kValue>();
+  return kName == "automatic" ? "auto" : kName;  // A keyword of C++.
+}
+
 template <typename E, std::size_t... kIndex>
 constexpr auto declared_spellings(std::index_sequence<kIndex...> /*any*/) {
-  return std::array{Spelling<E>(static_cast<E>(kIndex), declared_name<static_cast<E>(kIndex)>())...};
+  return std::array{Spelling<E>(static_cast<E>(kIndex), spelt<static_cast<E>(kIndex)>())...};
 }
 
 /// All values with their names, in the order of declaration.

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/numbers.hpp"
 #include "import/nccl_tests.hpp"
 
@@ -277,10 +278,7 @@ void InspectorReader::read(const LogLine& line) {
 std::vector<TableRows> InspectorReader::finish(Import& import) {
   tables_.emplace_back();
   for (const auto& [kind, calls] : kinds_) {
-    std::vector<double> times;
-    for (const auto& [call, seconds] : calls.seconds) {
-      times.push_back(seconds);
-    }
+    const std::vector<double> times = mapped(calls.seconds, [](const auto& call) { return call.second; });
     const SampleSummary summary = summarize(times);
     tables_.back().push_back({.line = calls.line,
                               .collective = kind.collective,

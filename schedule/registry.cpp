@@ -21,10 +21,19 @@ std::span<const Algorithm> all_algorithms() {
                                     direct_all_reduce(),
                                     direct_two_shot_all_reduce(),
                                     hierarchical_all_reduce()};
-    for (const auto& more : {reduce_scatters(), all_gathers(), broadcasts(), reduces(), gathers(),
-                             all_to_alls(), send_recvs()}) {
-      table.insert(table.end(), more.begin(), more.end());
-    }
+    const auto add = [&](Collective collective, const std::vector<Algorithm>& rows) {
+      for (const Algorithm& row : rows) {
+        table.push_back(row);
+        table.back().collective = collective;
+      }
+    };
+    add(Collective::reduce_scatter, reduce_scatters());
+    add(Collective::all_gather, all_gathers());
+    add(Collective::broadcast, broadcasts());
+    add(Collective::reduce, reduces());
+    add(Collective::gather, gathers());
+    add(Collective::all_to_all, all_to_alls());
+    add(Collective::send_recv, send_recvs());
     return table;
   }();
   return kTable;

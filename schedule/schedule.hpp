@@ -128,9 +128,9 @@ struct Outline {
 /// `outline` is called.
 struct Algorithm {
   std::string_view name;
-  Collective collective = Collective::all_reduce;
-  std::string_view summary;    ///< One line: what it does.
-  std::string_view wins_when;  ///< One line: when it is the fastest.
+  Collective collective = Collective::all_reduce;  ///< The registry sets it.
+  std::string_view summary;                        ///< One line: what it does.
+  std::string_view wins_when;                      ///< One line: when it is the fastest.
   std::optional<std::string> (*unsupported)(const ScheduleRequest&) = nullptr;  ///< Null = supports all.
   Outline (*outline)(const ScheduleRequest&) = nullptr;
 };

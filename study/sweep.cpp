@@ -208,10 +208,9 @@ SweepStudy sweep(const std::vector<std::string>& sweeps, const PredictRequest& r
   }
 
   std::vector<AlgorithmNics> nics;
-  std::vector<Case> cases;  // What one of them cannot be is said before any is predicted.
-  for (const std::vector<std::string>& values : combinations(study.sweeps)) {
-    cases.push_back(case_of(study, values));
-  }
+  // What one of them cannot be is said before any is predicted.
+  const std::vector<Case> cases =
+      mapped(combinations(study.sweeps), [&](const auto& values) { return case_of(study, values); });
   std::vector<Task> tasks;
   for (const Case& current : cases) {
     for (const int ranks : current.ranks) {

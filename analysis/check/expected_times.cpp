@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "sim/nccl/model.hpp"
 #include "sim/nccl/native.hpp"
 #include "sim/nccl/posterior.hpp"
@@ -98,11 +99,9 @@ class CurveLikelihood::Memory {
   };
 
   const Factors& factors(std::span<const Point> points, const NcclSpread& spread) {
-    Question question = {spread.latency, spread.bytes, spread.shape, spread.doublings, {}};
-    std::vector<std::int64_t>& sizes = std::get<4>(question);
-    for (const Point& point : points) {
-      sizes.push_back(point.key.bytes.value);
-    }
+    const std::vector<std::int64_t> sizes =
+        mapped(points, [](const Point& point) { return point.key.bytes.value; });
+    Question question = {spread.latency, spread.bytes, spread.shape, spread.doublings, sizes};
     const auto found = known_.find(question);
     if (found != known_.end()) {
       return found->second;

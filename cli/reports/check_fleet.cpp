@@ -86,10 +86,7 @@ plots::LabelledMatrix pair_map_of(const std::vector<PairRun>& runs) {
       slowest[node] = std::max(slowest[node], run.ratio);
     }
   }
-  std::vector<std::string> names;
-  for (const auto& [node, ratio] : slowest) {
-    names.push_back(node);
-  }
+  std::vector<std::string> names = mapped(slowest, [](const auto& node) { return node.first; });
   if (names.size() > kMostMapRows) {
     std::ranges::stable_sort(
         names, [&](const std::string& a, const std::string& b) { return slowest.at(a) > slowest.at(b); });

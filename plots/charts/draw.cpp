@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "plots/charts/charts.hpp"
 #include "plots/drawing/gnuplot.hpp"
 
@@ -68,9 +69,8 @@ PageText page_text(const ChartContext& context, const std::string& subtitle) {
 }
 
 std::vector<fs::path> draw(const std::vector<Figure>& figures, const ChartContext& context) {
-  std::vector<fs::path> files;
   if (figures.empty()) {
-    return files;
+    return {};
   }
   std::error_code error;
   fs::create_directories(context.output_directory, error);
@@ -89,10 +89,7 @@ std::vector<fs::path> draw(const std::vector<Figure>& figures, const ChartContex
     }
   }
   run_all(jobs);
-  for (const Job& job : jobs) {
-    files.push_back(job.file);
-  }
-  return files;
+  return mapped(jobs, &Job::file);
 }
 
 }  // namespace ringside::plots

@@ -5,9 +5,6 @@
 #include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/nccl/settings.hpp"
-#if RINGSIDE_HAS_NCCL
-#include "real/backend/nccl/backend.hpp"
-#endif
 
 namespace ringside {
 

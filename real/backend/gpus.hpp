@@ -9,6 +9,9 @@
 /// The GPUs of this machine and all that ranks on them need, as far as this build can see it.
 namespace ringside {
 
+struct RankBackend;
+struct RankPlace;
+
 struct GpuFacts {
   std::string model = {};          ///< "NVIDIA H200"
   std::string capability = {};     ///< "9.0"
@@ -51,5 +54,9 @@ std::optional<std::string> missing_for_nccl(const GpuMachine& machine);
 
 /// Why so many ranks do not find GPUs here; nothing when they do.
 std::optional<std::string> too_few_gpus(int num_gpus, int num_ranks, int ranks_per_gpu);
+
+/// In builds with the nccl backend: takes this rank's GPU and connects to all other ranks by NCCL. They meet
+/// through Gloo, and agree over it on the next step. Throws as RegisteredBackend::join.
+RankBackend join_nccl(const RankPlace& place);
 
 }  // namespace ringside

@@ -27,31 +27,29 @@ struct Codec<std::pair<std::string, std::string>> : PlainCodec {
 };
 
 FieldTable<GpuOptions> table_of(const GpuOptions* /*any*/) {
-  return {.fields = fields<GpuOptions>(required<&GpuOptions::ranks_per_gpu, &GpuOptions::settings>())};
+  return fields(required<&GpuOptions::ranks_per_gpu, &GpuOptions::settings>());
 }
 
 FieldTable<RankPlace> table_of(const RankPlace* /*any*/) {
-  return {.fields =
-              fields<RankPlace>(required("ranks", &RankPlace::num_ranks), required<&RankPlace::backend>(),
-                                inlined(&RankPlace::gpu),
-                                required<&RankPlace::timeout, &RankPlace::rendezvous, &RankPlace::group>(),
-                                optional<&RankPlace::interface>())};
+  return fields(required("ranks", &RankPlace::num_ranks), required<&RankPlace::backend>(),
+                inlined(&RankPlace::gpu),
+                required<&RankPlace::timeout, &RankPlace::rendezvous, &RankPlace::group>(),
+                optional<&RankPlace::interface>());
 }
 
 FieldTable<JoinJob> table_of(const JoinJob* /*any*/) {
-  return {.record = "join",
-          .fields = fields<JoinJob>(inlined(&JoinJob::place),
-                                    required<&JoinJob::tune_machine, &JoinJob::share_out_cores>())};
+  return tagged("join", inlined(&JoinJob::place),
+                required<&JoinJob::tune_machine, &JoinJob::share_out_cores>());
 }
 
 FieldTable<TaskJob> table_of(const TaskJob* /*any*/) {
-  return {.record = "task", .fields = fields<TaskJob>(required<&TaskJob::kind, &TaskJob::request>())};
+  return tagged("task", required<&TaskJob::kind, &TaskJob::request>());
 }
 
 FieldTable<Answer> table_of(const Answer* /*any*/) {
-  return {.fields = fields<Answer>(required("answer", &Answer::kind),
-                                   optional<&Answer::result, &Answer::text, &Answer::error,
-                                            &Answer::lost_peer, &Answer::late, &Answer::paused>())};
+  return fields(required("answer", &Answer::kind),
+                optional<&Answer::result, &Answer::text, &Answer::error, &Answer::lost_peer, &Answer::late,
+                         &Answer::paused>());
 }
 
 Answer answer_of_current_exception() {

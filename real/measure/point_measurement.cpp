@@ -62,18 +62,18 @@ std::optional<Rank> without_memory(const PointRequest& request, const RankBacken
 }  // namespace
 
 FieldTable<RankPlacement> table_of(const RankPlacement* /*any*/) {
-  return {.fields = fields<RankPlacement>(required<&RankPlacement::ranks_per_node, &RankPlacement::order>())};
+  return fields(required<&RankPlacement::ranks_per_node, &RankPlacement::order>());
 }
 
 FieldTable<TimingLimits> table_of(const TimingLimits* /*any*/) {
-  return {.fields = fields<TimingLimits>(required<&TimingLimits::budget, &TimingLimits::target_interval,
-                                                  &TimingLimits::min_calls, &TimingLimits::max_calls>())};
+  return fields(required<&TimingLimits::budget, &TimingLimits::target_interval, &TimingLimits::min_calls,
+                         &TimingLimits::max_calls>());
 }
 
 FieldTable<PointRequest> table_of(const PointRequest* /*any*/) {
-  return {.fields = fields<PointRequest>(inlined(&PointRequest::key), inlined(&PointRequest::placement),
-                                         inlined(&PointRequest::limits),
-                                         required<&PointRequest::check_every_call, &PointRequest::seed>())};
+  return fields(inlined(&PointRequest::key), inlined(&PointRequest::placement),
+                inlined(&PointRequest::limits),
+                required<&PointRequest::check_every_call, &PointRequest::seed>());
 }
 
 const TaskKind kMeasurePoint = {"point", run_task<PointRequest, Measurement, measure_point>};

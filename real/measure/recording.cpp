@@ -177,11 +177,10 @@ TraceEvent local_event(const Program& program, const Step& step, const StepTime&
 }  // namespace
 
 FieldTable<Recording> table_of(const Recording* /*any*/) {
-  return {
-      .fields = fields<Recording>(
-          required<&Recording::outcome, &Recording::seconds, &Recording::iterations, &Recording::backend>(),
-          optional<&Recording::policy, &Recording::barrier_skew>(), required<&Recording::events>(),
-          optional<&Recording::note>())};
+  return fields(
+      required<&Recording::outcome, &Recording::seconds, &Recording::iterations, &Recording::backend>(),
+      optional<&Recording::policy, &Recording::barrier_skew>(), required<&Recording::events>(),
+      optional<&Recording::note>());
 }
 
 void record(std::span<const PointKey> points, const MeasureOptions& options, const PointRecorded& report) {

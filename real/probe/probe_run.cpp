@@ -354,8 +354,8 @@ std::vector<double> run_probe(const ProbeRequest& request, const RankBackend& ba
 
 template <>
 const FieldTable<ProbeRequest>& field_table() {
-  static const FieldTable<ProbeRequest> table = {
-      .fields = fields<ProbeRequest>(inlined(&ProbeRequest::key), required<&ProbeRequest::budget>())};
+  static const FieldTable<ProbeRequest> table =
+      fields(inlined(&ProbeRequest::key), required<&ProbeRequest::budget>());
   return table;
 }
 

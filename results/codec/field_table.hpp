@@ -167,23 +167,34 @@ void append(Fields<T>& fields, const Fields<T>& several) {
   fields.insert(fields.end(), several.begin(), several.end());
 }
 
-/// Rows from single ones and from what inlined() and only_if() give.
-template <typename T, typename... Parts>
-Fields<T> fields(const Parts&... parts) {
-  Fields<T> result;
-  (append<T>(result, parts), ...);
-  return result;
+template <typename T>
+T owner_of(const Field<T>& any);
+template <typename T>
+T owner_of(const Fields<T>& any);
+
+/// A line of its own, of this kind: rows from single ones and from what inlined() and only_if() give.
+template <typename First, typename... More>
+auto tagged(const char* record, const First& first, const More&... more) {
+  FieldTable<decltype(owner_of(first))> table{.record = record, .fields = {}};
+  append(table.fields, first);
+  (append(table.fields, more), ...);
+  return table;
+}
+/// The same for what only stands inside others.
+template <typename... Parts>
+auto fields(const Parts&... parts) {
+  return tagged(nullptr, parts...);
 }
 
 /// Rows that there are only where `condition` holds for the fields that every record of the kind has.
-template <typename T>
-Fields<T> only_if(const std::function<bool(const T&)>& condition, Fields<T> rows) {
-  for (Field<T>& row : rows) {
+template <typename T, typename Condition>
+Fields<T> only_if(const Condition& condition, FieldTable<T> table) {
+  for (Field<T>& row : table.fields) {
     row.applies = [condition, before = row.applies](const T& record) {
       return condition(record) && (!before || before(record));
     };
   }
-  return rows;
+  return table.fields;
 }
 
 template <typename T>

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
+#include "common/mapped.hpp"
 #include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
@@ -98,10 +99,8 @@ std::vector<std::string> suggestions(const Candidates& candidates, const std::st
 /// The first files that lie around; nothing when there are none.
 std::string listed(const Candidates& candidates) {
   constexpr std::size_t kMaxOffered = 12;
-  std::vector<std::string> all;
-  for (const auto& [name, file] : candidates.nearby) {
-    all.push_back(file);
-  }
+  std::vector<std::string> all =
+      mapped<std::string>(candidates.nearby, [](const auto& it) { return it.second; });
   const bool cut = all.size() > kMaxOffered;
   all.resize(std::min(all.size(), kMaxOffered));
   return all.empty() ? "" : fmt::format(" There are {}{}.", fmt::join(all, ", "), cut ? ", …" : "");
@@ -229,10 +228,7 @@ std::optional<Machine> read_named_machine(Reader& reader, const Value& value,
   }
   const Counted nodes = counted(*text);
   const Candidates candidates = candidates_for(nodes.what, folder, machines);
-  std::vector<std::string> names;
-  for (const auto& [name, of] : candidates.named) {
-    names.push_back(name);
-  }
+  const std::vector<std::string> names = mapped(candidates.named, [](const auto& it) { return it.first; });
   const auto name = name_of_machine(nodes.what, names);
   if (!name) {
     reader.fail(value, no_such_machine(candidates, *text, nodes.what));

@@ -53,7 +53,6 @@ Outline neighbour_exchange(const ScheduleRequest& request) {
 
 std::vector<Algorithm> all_gathers() {
   return {{.name = "naive",
-           .collective = Collective::all_gather,
            .summary = "every part to the root, one after another, then everything to each rank in turn",
            .wins_when = "never by much: with two ranks and short messages it is as good as any",
            .outline = [](const ScheduleRequest& request) -> Outline {
@@ -61,7 +60,6 @@ std::vector<Algorithm> all_gathers() {
              return {.num_chunks = n, .phases = {linear_gather(request), linear_broadcast(request, n)}};
            }},
           {.name = "ring",
-           .collective = Collective::all_gather,
            .summary = "every rank passes parts on around a ring",
            .wins_when = "messages are long, for any number of ranks",
            .outline = [](const ScheduleRequest& request) -> Outline {
@@ -69,7 +67,6 @@ std::vector<Algorithm> all_gathers() {
              return {.num_chunks = n, .phases = {ring_all_gather({.size = n})}};
            }},
           {.name = "recursive_doubling",
-           .collective = Collective::all_gather,
            .summary = "log N exchanges of all that is there between ranks at doubling distances",
            .wins_when = "messages are short",
            .outline = [](const ScheduleRequest& request) -> Outline {
@@ -77,7 +74,6 @@ std::vector<Algorithm> all_gathers() {
              return {.num_chunks = n, .phases = {interval_doubling(n)}};
            }},
           {.name = "neighbour_exchange",
-           .collective = Collective::all_gather,
            .summary = "pairs exchange two parts with the neighbours on either side in turn",
            .wins_when = "messages are long and a ring has too many of them",
            .unsupported = odd,

@@ -82,36 +82,30 @@ Outline knomial_tree(const ScheduleRequest& request) {
 
 std::vector<Algorithm> broadcasts() {
   return {{.name = "naive",
-           .collective = Collective::broadcast,
            .summary = "the root sends everything to each rank in turn",
            .wins_when = "there are two ranks",
            .outline = [](const ScheduleRequest& request) -> Outline {
              return {.phases = {linear_broadcast(request)}};
            }},
           {.name = "ring",
-           .collective = Collective::broadcast,
            .summary = "a pipelined chain: segments travel from rank to rank, one behind the other",
            .wins_when = "messages are long and ranks not too many",
            .outline = ring},
           {.name = "binomial_tree",
-           .collective = Collective::broadcast,
            .summary = "in each round every rank that has the message sends it to one that has not",
            .wins_when = "messages are short",
            .outline = [](const ScheduleRequest& request) -> Outline {
              return {.phases = {binomial_broadcast(request)}};
            }},
           {.name = "binary_tree",
-           .collective = Collective::broadcast,
            .summary = "every rank that gets the message sends it to two more at once",
            .wins_when = "messages are short and ranks many",
            .outline = binary_tree},
           {.name = "knomial_tree",
-           .collective = Collective::broadcast,
            .summary = "in each round every rank that has the message sends it to three at once",
            .wins_when = "messages are short and ranks many",
            .outline = knomial_tree},
           {.name = "scatter_all_gather",
-           .collective = Collective::broadcast,
            .summary = "a scatter along a binomial tree, then an all_gather in log N rounds",
            .wins_when = "messages are long and ranks many",
            .outline = [](const ScheduleRequest& request) -> Outline {

@@ -59,19 +59,16 @@ Outline binomial_tree(const ScheduleRequest& request) {
 
 std::vector<Algorithm> gathers() {
   return {{.name = "naive",
-           .collective = Collective::gather,
            .summary = "every rank sends its part to the root, one after another",
            .wins_when = "messages are long: the root must receive everything in any case",
            .outline = [](const ScheduleRequest& request) -> Outline {
              return {.num_chunks = request.num_ranks, .phases = {linear_gather(request)}};
            }},
           {.name = "ring",
-           .collective = Collective::gather,
            .summary = "a chain: every rank passes parts on toward the root",
            .wins_when = "only neighbours are connected well",
            .outline = ring},
           {.name = "binomial_tree",
-           .collective = Collective::gather,
            .summary = "in each round the intervals of ranks whose parts are together double",
            .wins_when = "messages are short",
            .outline = binomial_tree}};

@@ -51,19 +51,16 @@ Outline ring(const ScheduleRequest& request) {
 
 std::vector<Algorithm> reduces() {
   return {{.name = "naive",
-           .collective = Collective::reduce,
            .summary = "every rank sends everything to the root, one after another",
            .wins_when = "there are two ranks",
            .outline = [](const ScheduleRequest& request) -> Outline {
              return {.phases = {linear_reduce(request)}};
            }},
           {.name = "ring",
-           .collective = Collective::reduce,
            .summary = "a pipelined chain: segments travel toward the root and are reduced at each rank",
            .wins_when = "messages are long and ranks not too many",
            .outline = ring},
           {.name = "binomial_tree",
-           .collective = Collective::reduce,
            .summary = "in each round half of the ranks that still hold a part send it to the other half",
            .wins_when = "messages are short",
            .outline = [](const ScheduleRequest& request) -> Outline {

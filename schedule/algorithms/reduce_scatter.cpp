@@ -71,7 +71,6 @@ Outline butterfly(const ScheduleRequest& request) {
 
 std::vector<Algorithm> reduce_scatters() {
   return {{.name = "naive",
-           .collective = Collective::reduce_scatter,
            .summary = "everything to the root, one rank after another, then each part to its rank",
            .wins_when = "never by much: with two ranks and short messages it is as good as any",
            .outline = [](const ScheduleRequest& request) -> Outline {
@@ -79,7 +78,6 @@ std::vector<Algorithm> reduce_scatters() {
              return {.num_chunks = n, .phases = {linear_reduce(request, n), linear_scatter(request)}};
            }},
           {.name = "ring",
-           .collective = Collective::reduce_scatter,
            .summary = "parts travel around a ring and are reduced at each rank",
            .wins_when = "messages are long, for any number of ranks",
            .outline = [](const ScheduleRequest& request) -> Outline {
@@ -87,17 +85,14 @@ std::vector<Algorithm> reduce_scatters() {
              return {.num_chunks = n, .phases = {ring_reduce_scatter({.size = n})}};
            }},
           {.name = "pairwise",
-           .collective = Collective::reduce_scatter,
            .summary = "in round t every rank sends the one t behind it its part",
            .wins_when = "messages are long and every pair of ranks is connected alike",
            .outline = pairwise},
           {.name = "recursive_halving",
-           .collective = Collective::reduce_scatter,
            .summary = "log N exchanges of half of what is left between ranks at halving distances",
            .wins_when = "messages are short",
            .outline = recursive_halving},
           {.name = "butterfly",
-           .collective = Collective::reduce_scatter,
            .summary = "halves are exchanged with the neighbour first, and at last each part goes to its rank",
            .wins_when = "links between nodes are much slower than those inside",
            .outline = butterfly}};

@@ -27,7 +27,6 @@ Outline outline(const ScheduleRequest& request) {
 
 std::vector<Algorithm> send_recvs() {
   return {{.name = "direct",
-           .collective = Collective::send_recv,
            .summary = "every rank sends its message to the next one and gets the previous one's",
            .wins_when = "always: there is nothing to save",
            .outline = outline}};

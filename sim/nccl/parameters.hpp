@@ -12,6 +12,7 @@
 /// configs/nccl/, with what they mean, and which are part of the program.
 namespace ringside {
 
+/// They are called as their keys in configs/nccl/parameters.yaml.
 enum class NcclParameter : std::size_t {
   launch_ll,
   launch_ll128,
@@ -59,9 +60,6 @@ enum class NcclParameter : std::size_t {
 
 inline constexpr std::size_t kNumNcclParameters = static_cast<std::size_t>(NcclParameter::fabric_growth) + 1;
 
-/// Its key in configs/nccl/parameters.yaml.
-std::string_view name(NcclParameter parameter);
-
 /// All are positive.
 struct NcclParameters {
   std::array<double, kNumNcclParameters> values = {};
@@ -72,18 +70,7 @@ struct NcclParameters {
 
 enum class MachineClass { node_nvlink, node_pcie, multi_node };
 enum class SizeBand { small, middle, large };  ///< Up to 64 KiB, up to 16 MiB, above.
-inline constexpr std::size_t kNumMachineClasses = 3;
 inline constexpr std::size_t kNumSizeBands = 3;
-
-constexpr auto spellings_of(MachineClass /*any*/) {
-  using enum MachineClass;
-  return std::to_array<Spelling<MachineClass>>(
-      {{node_nvlink, "node_nvlink"}, {node_pcie, "node_pcie"}, {multi_node, "multi_node"}});
-}
-constexpr auto spellings_of(SizeBand /*any*/) {
-  using enum SizeBand;
-  return std::to_array<Spelling<SizeBand>>({{small, "small"}, {middle, "middle"}, {large, "large"}});
-}
 
 /// The largest message of each band but the last, bytes: 64 KiB and 16 MiB.
 inline constexpr std::array<double, kNumSizeBands - 1> kLargestOfBand = {65'536, 16'777'216};
@@ -92,15 +79,6 @@ SizeBand size_band(double bytes);
 /// Machines that differ from their predictions alike: one set of intervals each.
 enum class NcclKind { nvlink, rdma, other_network, pcie_peer, pcie_host };
 inline constexpr std::size_t kNumNcclKinds = 5;
-
-constexpr auto spellings_of(NcclKind /*any*/) {
-  using enum NcclKind;
-  return std::to_array<Spelling<NcclKind>>({{nvlink, "nvlink"},
-                                            {rdma, "rdma"},
-                                            {other_network, "other_network"},
-                                            {pcie_peer, "pcie_peer"},
-                                            {pcie_host, "pcie_host"}});
-}
 
 /// How machines of one kind differ from the model: of y = log(measured / predicted) over log2 of the size,
 /// cov(y, y') = latency²·(1−s)(1−s') + bytes²·s·s' + shape²·exp(−½((log2 − log2')/doublings)²), s = a

@@ -1,5 +1,3 @@
-#include "real/backend/gloo/backend.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -269,9 +267,7 @@ std::string version() {
   return fmt::format("{}.{}.{}", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR, GLOO_VERSION_PATCH);
 }
 
-}  // namespace
-
-RankBackend join_gloo(const RankPlace& place) {
+RankBackend join(const RankPlace& place) {
   std::shared_ptr<::gloo::transport::Device> device = make_device(place);
   const std::chrono::milliseconds meeting_timeout = place.meeting_timeout.value_or(place.timeout);
   const std::unique_ptr<::gloo::rendezvous::Store> store = make_store(place.rendezvous, meeting_timeout);
@@ -301,10 +297,12 @@ RankBackend join_gloo(const RankPlace& place) {
   return backend;
 }
 
+}  // namespace
+
 RegisteredBackend gloo_backend() {
   return {.backend = Backend::gloo,
           .native_unsupported = gloo_native_unsupported,
-          .join = join_gloo,
+          .join = join,
           .describe = [] { return "CPU ranks over TCP, Gloo " + version(); },
           .library_version = version};
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "common/mapped.hpp"
 #include "real/backend/backends.hpp"
 #include "real/backend/mpi/parts.hpp"
 #include "real/execute/coordination.hpp"
@@ -108,11 +109,9 @@ RankBackend join(const RankPlace& place) {
   RankBackend backend;
   backend.backend = Backend::mpi;
   backend.library_transport = make_mpi_transport(library, {}, place.timeout, place.progress);
-  std::vector<bool> elsewhere;
   const std::string own = this_machine().host;
-  for (const std::string& host : Coordination(*backend.library_transport).texts(own)) {
-    elsewhere.push_back(host != own);
-  }
+  std::vector<bool> elsewhere = mapped(Coordination(*backend.library_transport).texts(own),
+                                       [&](const std::string& host) { return host != own; });
   backend.transport = make_mpi_transport(library, std::move(elsewhere), place.timeout, place.progress);
   backend.progress = place.progress;
   backend.waits_awake = true;

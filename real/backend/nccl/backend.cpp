@@ -1,5 +1,3 @@
-#include "real/backend/nccl/backend.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -8,7 +6,7 @@
 #include <utility>
 
 #include "common/error.hpp"
-#include "real/backend/gloo/backend.hpp"
+#include "real/backend/backends.hpp"
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/communicator.hpp"
 #include "real/backend/nccl/device/cuda.hpp"
@@ -104,7 +102,7 @@ RankBackend join_nccl(const RankPlace& place) {
     set_environment(settings_of_shared_gpu(library->version(), place.rank), false);
   }
   const int gpu = take_gpu(place);
-  RankBackend backend = join_gloo(place);
+  RankBackend backend = registered(Backend::gloo).join(place);
   backend.backend = Backend::nccl;
   backend.make_native = nullptr;
   Coordination coordination(*backend.transport);

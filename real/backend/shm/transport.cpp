@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/failures.hpp"
-#include "real/backend/shm/parts.hpp"
+#include "real/backend/shm/group.hpp"
 #include "real/execute/reduce.hpp"
 
 namespace ringside {

@@ -8,7 +8,6 @@
 
 #include "real/backend/backends.hpp"
 #include "real/backend/shm/group.hpp"
-#include "real/backend/shm/parts.hpp"
 
 namespace ringside {
 

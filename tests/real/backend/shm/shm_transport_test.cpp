@@ -19,7 +19,6 @@
 
 #include "common/error.hpp"
 #include "real/backend/shm/group.hpp"
-#include "real/backend/shm/parts.hpp"
 #include "real/system/posix.hpp"
 
 namespace ringside {
