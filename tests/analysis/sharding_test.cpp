@@ -222,13 +222,15 @@ TEST(ShardedStep, ExpertsAreSharedAndTokensGoToThem) {
   // Two of the sixteen have the same experts, and send their gradients to each other besides the rest.
   const auto gradients = [](Transformer model, int intermediate) {
     model.intermediate = intermediate;
-    Planner of_model(plan_of(model, 1));
+    const Plan wide = plan_of(model, 1);
+    Planner of_model(wide);
     const Layout layout = {.style = ShardingStyle::zero1, .expert = 8, .checkpointing = Checkpointing::full};
     const PlannedStep step = of_model.estimate(sixteen_h100(), layout);
     EXPECT_EQ(step.problem, "");
     return step.communication.typical.value;
   };
-  EXPECT_GT(gradients(mixture, 14336) - gradients(mixture, 7168), 32 * 3 * 7168.0 * 4096 * 2 / 450e9);
+  // At the least one expert's gradients pass a NIC of 12.5 GB/s.
+  EXPECT_GT(gradients(mixture, 14336) - gradients(mixture, 7168), 32 * 3 * 7168.0 * 4096 * 2 / 12.5e9);
 }
 
 TEST(ShardedMemory, OnlyRanksWithTheSameExpertsCutThem) {
