@@ -19,9 +19,9 @@ struct NcclEstimate {
 
 /// For each algorithm a and protocol p that the machine allows, with S = bytes,
 ///     T(a,p) = L + 2κ √(F·W) + W,
-/// L = launch + steps · step latency, W = the slower of S·w/(rate inside the node) and S·w/(rate of the
-/// node's NICs): a pipeline runs at its slowest stage. κ > 0 because chunks must fill that pipeline. NCCL
-/// takes the fastest; near ties do better than any: T = (Σ T(a,p)⁻⁸)^(−1/8). Steps and bytes per rank (n
+/// L = launch + steps · step latency, F = L (the launch for a ring in a node), W = the slower of S·w/(rate
+/// inside the node) and S·w/(rate of the node's NICs): a pipeline runs at its slowest stage. κ > 0 as chunks
+/// must fill it. NCCL takes the fastest; near ties do better: T = (Σ T(a,p)⁻⁸)^(−1/8). Steps and bytes (n
 /// ranks, N nodes, g = n/N): ring 2(n−N) inside + 2(N−1) between nodes, w = 2(n−1)/n; tree 2(g−1) + 2 log₂N,
 /// w = 2/0.92 inside, 2(N−1)/N at the NICs (NVIDIA/nccl src/graph/tuning.cc counts the same steps); NVLS one
 /// step and 2 log₂N, w = (g+1)/g on Hopper (reads reduced in the switch), 2(g−1)/g as fitted on Blackwell.

@@ -402,15 +402,20 @@ TEST(NcclModel, StatedLinksSufficeForAGpuThatNobodyKnows) {
 
 // ---- the two others ---------------------------------------------------------------------------------------
 
-TEST(NcclTuner, ReproducesTwoTimesOfALog) {
-  // NVIDIA/nccl issue 1453, three nodes of 8 H100: 2048 bytes 25.495272 us (tree, LL), 8 GiB 86069.97 us
-  // (ring, Simple), by a version that counted 2N steps between nodes.
+NcclSystem nodes_of_h100(int nodes) {
   NcclSystem system;
-  system.ranks = 24;
-  system.nodes = 3;
+  system.ranks = 8 * nodes;
+  system.nodes = nodes;
   system.architecture = Architecture::hopper;
   system.link = GpuLink::nvswitch;
   system.link_rate = 450;
+  return system;
+}
+
+TEST(NcclTuner, ReproducesTwoTimesOfALog) {
+  // NVIDIA/nccl issue 1453, three nodes of 8 H100: 2048 bytes 25.495272 us (tree, LL), 8 GiB 86069.97 us
+  // (ring, Simple), by a version that counted 2N steps between nodes.
+  const NcclSystem system = nodes_of_h100(3);
   const NcclGraph graph{
       .channels = 16, .intra = 12, .inter = 12, .plain_tree = true, .nvls_channels = 0, .nvls = 0};
   EXPECT_NEAR(*nccl_tuner_seconds(system, graph, 2048), 25.495272e-6, 1e-11);
@@ -418,12 +423,7 @@ TEST(NcclTuner, ReproducesTwoTimesOfALog) {
 }
 
 TEST(NcclTuner, AnNvlsTreeWaitsForTheNetworkTwicePerLevel) {
-  NcclSystem system;
-  system.ranks = 32;
-  system.nodes = 4;
-  system.architecture = Architecture::hopper;
-  system.link = GpuLink::nvswitch;
-  system.link_rate = 450;
+  const NcclSystem system = nodes_of_h100(4);
   // So slow a ring and tree that NVLS is the fastest at both sizes: 25 us, and 2·log2(4) times 20.9 us.
   const NcclGraph graph{.channels = 1, .intra = 1e-3, .inter = 20, .nvls_channels = 16, .nvls = 20};
   const double latency =
