@@ -195,14 +195,15 @@ class Mpi(RingsideCase):
         return {rank: process for rank, process in found.items() if below(process)}
 
     def long_run(self, *more):
-        """A run of three ranks that has finished a point."""
-        command = launched(3, "measure", self.scenario(3, sizes="4 KiB, 8 KiB"), "--time-per-point", "60 s", "--repetitions", 30, "--output", "out", *more)
+        """A run of three ranks that has finished a point, and is far from its end."""
+        command = launched(3, "measure", self.scenario(3, sizes="4 KiB, 8 KiB"), "--time-per-point", "60 s", "--repetitions", 1000, "--output", "out", *more)
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 60
         results = self.folder / "out" / "results.jsonl"
         while not (results.exists() and '"record":"point"' in results.read_text()):
             self.assertLess(time.monotonic(), deadline, "no point was finished")
+            self.assertIsNone(process.poll(), "ended before its first point")
             time.sleep(0.05)
         return process
 
