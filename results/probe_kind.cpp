@@ -71,6 +71,14 @@ constexpr auto kTable = std::to_array<ProbeKindRow>({
      .all = true,
      .on_arrival = true,
      .by_ranks = true},
+    // Shorter messages are buffered: they do not lie where the sum could be written.
+    {.kind = ProbeKind::writing_exchange,
+     .measures = "a neighbour exchange whose sums are also written to where the messages came from",
+     .all = true,
+     .on_arrival = true,
+     .as_library = true,
+     .smallest = {32 << 10},
+     .by_ranks = true},
 });
 
 }  // namespace

@@ -26,6 +26,7 @@ enum class ProbeKind : std::uint8_t {
   fan_out,
   reduction,
   reducing_exchange,
+  writing_exchange,
 };
 
 /// What the values of a curve are.
@@ -40,9 +41,10 @@ struct ProbeKindRow {
   bool all = false;
   int min_ranks = 2;
   bool on_arrival = false;  ///< Only of ranks that can reduce a message while it arrives.
-  bool as_library = false;  ///< By messages whole, where the transport cuts what the library sends whole.
-  bool ahead = false;       ///< Only of others, to whom it matters that receives are posted ahead.
-  bool of_first = false;    ///< Only the clock of the first rank counts, not that of the slowest.
+  bool as_library =
+      false;  ///< As the library's own collectives move data, where the transport moves it otherwise.
+  bool ahead = false;     ///< Only of others, to whom it matters that receives are posted ahead.
+  bool of_first = false;  ///< Only the clock of the first rank counts, not that of the slowest.
   std::array<int, 2> messages = {1, 0};  ///< That each rank sends at once, one probe each; 0 = none.
   Bytes smallest = {8};
   Bytes largest = {0};  ///< 0 = the largest message asked for.

@@ -40,7 +40,8 @@ struct RegisteredBackend {
   bool reduces_on_arrival = false;  ///< Its transport reduces a message while it receives it.
   /// Its ranks are processes of mpirun or srun, which also tell them how to meet: ringside starts none.
   bool needs_launcher = false;
-  bool cuts_messages = false;  ///< Between nodes, its transport cuts what its own collectives send whole.
+  /// Its own collectives move data otherwise than its transport does, and so can a second one.
+  bool library_transport = false;
   /// Where a machine says which library this is, if its own collectives are predicted by that.
   std::optional<std::string> Software::*software = nullptr;
 

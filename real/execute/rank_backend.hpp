@@ -33,7 +33,7 @@ struct RankBackend {
   Backend backend = Backend::gloo;
   /// Between the CPUs of the ranks: what they agree on, and without a device also what they measure.
   std::unique_ptr<Transport> transport;
-  /// Where that cuts messages: one that sends them whole, as the library's own collectives do. Else null.
+  /// Where the library's own collectives move data otherwise: one that does so, too. Else null.
   std::unique_ptr<Transport> library_transport;
   /// Without a device: makes the library's own collective, in place on `message`. All ranks call at once.
   std::function<NativeCall(const CollectiveCall& call, std::span<std::byte> message)> make_native;

@@ -39,7 +39,7 @@ constexpr Bytes kLargestOfSeveral = {8LL << 20};
 std::vector<Bytes> sizes(std::int64_t smallest, Bytes between, Bytes dense, Bytes largest) {
   std::vector<Bytes> result;
   for (std::int64_t size = smallest; size < largest.value; size *= size < dense.value ? 4 : 2) {
-    if (size > between.value && size / 4 < between.value && between < largest) {
+    if (size > between.value && size / 4 < between.value && smallest < between.value && between < largest) {
       result.push_back(between);
     }
     result.push_back({size});
@@ -68,9 +68,12 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes, 
       }
       const int factor = in_memory && row.by_ranks && chunks_are_even(ranks) ? 2 : 1;
       // Two ranks send each other whole messages and halves of them; caches end in between.
-      const Bytes dense = in_memory && ranks == 2 && messages <= 1 ? between : largest;
-      for (const Bytes size : messages > 0 ? sizes(factor * row.smallest.value, between, dense, largest)
-                                           : std::vector<Bytes>{}) {
+      const Bytes dense = in_memory && ranks == 2 && messages <= 1 && !row.as_library ? between : largest;
+      const bool too_short =
+          row.as_library && largest < row.smallest;  // Nothing lies where it could be written.
+      for (const Bytes size : messages > 0 && !too_short
+                                  ? sizes(factor * row.smallest.value, between, dense, largest)
+                                  : std::vector<Bytes>{}) {
         group.keys.push_back({.kind = row.kind, .ranks = ranks, .bytes = size, .messages = messages});
       }
     }
@@ -300,7 +303,8 @@ std::vector<ProbeSample> run_probes(const ProbeOptions& options, const ProbeProg
       std::erase_if(group.keys, [&](const ProbeKey& key) {
         const ProbeKindRow& row = row_of(key.kind);
         return (row.ahead && (backend.on_gpus || backend.reduces_on_arrival)) ||
-               (row.on_arrival && !backend.reduces_on_arrival) || (row.as_library && !backend.cuts_messages);
+               (row.on_arrival && !backend.reduces_on_arrival) ||
+               (row.as_library && !backend.library_transport);
       });
     }
     return groups;

@@ -86,7 +86,10 @@ class ProbeProgram {
         write_reductions();
         break;
       case ProbeKind::reducing_exchange:
-        write_reducing_exchange();
+        write_reducing_exchange(std::min(num_ranks_ - 1, 2));
+        break;
+      case ProbeKind::writing_exchange:
+        write_reducing_exchange(1);
         break;
     }
     // Ranks that have no part need no memory.
@@ -262,8 +265,8 @@ class ProbeProgram {
   }
 
   /// What is sent second is the sum that has just been made, where there is a third rank to send it to.
-  void write_reducing_exchange() {
-    repeats_ = std::min(num_ranks_ - 1, 2);
+  void write_reducing_exchange(std::int64_t times) {
+    repeats_ = times;
     staged_ = bytes_;
     exchange_chunks();
     for (std::int64_t i = 0; i < repeats_; ++i) {

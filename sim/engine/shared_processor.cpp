@@ -14,9 +14,6 @@ namespace {
 
 constexpr double kLeastContention = 0.5;
 
-/// How often a reducing exchange goes to memory for each element: it reads two and writes one.
-constexpr double kAccessesOfExchange = 3;
-
 /// Less is what probes differ by anyway, and nothing to tell people.
 constexpr double kNotableContention = 1.1;
 
@@ -67,6 +64,7 @@ ProcessorCurves::ProcessorCurves(const SharedProcessor& processor, SecondsPerByt
   reductions_ = by_kind[ProbeKind::reduction];
   exchanges_ = by_kind[ProbeKind::neighbour_exchange];
   reducing_ = by_kind[ProbeKind::reducing_exchange];
+  writing_ = by_kind[ProbeKind::writing_exchange];
   chained_ = by_kind[ProbeKind::chained_exchange];
   posted_ = by_kind[ProbeKind::chained_exchange_posted];
   RINGSIDE_CHECK(!transfers_.bytes.empty(), "a shared processor has no measured transfers");
@@ -126,7 +124,7 @@ double ProcessorCurves::reducing_share(double bytes) const {
 }
 
 std::optional<double> ProcessorCurves::two_shot(int ranks, double bytes) const {
-  if (reducing_.empty() || exchanges_.empty()) {
+  if (writing_.empty() || exchanges_.empty()) {
     return std::nullopt;
   }
   const auto& [probed, exchange] = probed_for(exchanges_, ranks);
@@ -137,12 +135,11 @@ std::optional<double> ProcessorCurves::two_shot(int ranks, double bytes) const {
   if (bytes <= static_cast<double>(one_shot(share_cores).value)) {
     return turns * (meeting + ranks / 2.0 * (time(exchange, bytes) - meeting));
   }
-  const Samples& reducing = probed_for(reducing_, ranks).second;
+  const Samples& writing = probed_for(writing_, ranks).second;
   const double part = bytes / ranks;
-  const double unbuffered = 2 * static_cast<double>(rules_of(RankSite::memory).buffered.value);
-  const double size = std::max(part, unbuffered);
-  const double per_byte = std::max(0.0, time(reducing, size) - reducing.values.front()) / size;
-  return turns * (2 * meeting + 2 * ranks / kAccessesOfExchange * per_byte * part);
+  const double size = std::max(part, writing.bytes.front());
+  const double per_byte = std::max(0.0, time(writing, size) - meeting) / size;
+  return turns * (2 * meeting + ranks / 2.0 * per_byte * part);
 }
 
 /// The curve for so many at once, or the next; the last beyond.

@@ -54,9 +54,8 @@ class ProcessorCurves {
   /// Seconds of the all_reduce that ranks on one machine have of their own. A meeting of all is an empty
   /// exchange. One shot is a meeting, and each rank copies and reads as many messages as there are ranks; an
   /// exchange does so with two. Two shots are two meetings, and per element of a rank's part as many reads
-  /// and as many writes as there are ranks, each in a third of a reducing exchange's time, for which nothing
-  /// is buffered. Cores that more ranks share than were probed take longer in proportion. None where that
-  /// was not probed.
+  /// and as many writes as there are ranks; a writing exchange makes two of each. Cores that more ranks share
+  /// than were probed take longer in proportion. None where that was not probed.
   std::optional<double> two_shot(int ranks, double bytes) const;
   double contention(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)
   double fan_contention(int messages, double bytes) const;                                   ///< φ(k, b)
@@ -86,6 +85,7 @@ class ProcessorCurves {
   std::map<int, Samples> reductions_;  ///< By number of ranks.
   std::map<int, Samples> exchanges_;   ///< By number of messages at once.
   std::map<int, Samples> reducing_;    ///< By number of ranks.
+  std::map<int, Samples> writing_;     ///< The same.
   std::map<int, Samples> chained_;     ///< By number of ranks.
   std::map<int, Samples> posted_;      ///< The same.
 };

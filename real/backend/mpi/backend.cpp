@@ -214,7 +214,7 @@ RegisteredBackend mpi_backend() {
           .describe = describe,
           .library_version = library_version,
           .needs_launcher = true,
-          .cuts_messages = true,
+          .library_transport = true,
           .software = &Software::mpi};
 }
 

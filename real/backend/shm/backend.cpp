@@ -17,9 +17,6 @@
 namespace ringside {
 namespace {
 
-/// What is reduced is written to all ranks while it is in the nearest cache.
-constexpr std::int64_t kBlock = 16 << 10;
-
 /// Until a rank has come so far.
 class Stage final : public Condition {
  public:
@@ -125,8 +122,9 @@ class ShmAllReduce {
       return std::min(call_.num_elements, lines * rank / group_->num_ranks() * line);
     };
     const std::int64_t end = begin_of(group_->rank() + 1);
-    for (std::int64_t begin = begin_of(group_->rank()); begin < end; begin += kBlock / element) {
-      reduce_block(begin * element, std::min(end - begin, kBlock / element));
+    const std::int64_t block = static_cast<std::int64_t>(kBlock) / element;
+    for (std::int64_t begin = begin_of(group_->rank()); begin < end; begin += block) {
+      reduce_block(begin * element, std::min(end - begin, block));
     }
   }
 
@@ -186,7 +184,9 @@ RankBackend join(const RankPlace& place) {
   const auto group = std::make_shared<ShmGroup>(place);
   RankBackend backend;
   backend.backend = Backend::shm;
-  backend.transport = make_shm_transport(group, place.progress);
+  ShmTransports transports = make_shm_transports(group, place.progress);
+  backend.transport = std::move(transports.reading);
+  backend.library_transport = std::move(transports.writing);
   backend.progress = place.progress;
   backend.cpu_site = RankSite::memory;
   backend.make_native = [group, progress = place.progress](const CollectiveCall& call,
@@ -204,7 +204,8 @@ RegisteredBackend shm_backend() {
           .native_unsupported = native_unsupported,
           .join = join,
           .describe = [] { return std::string("CPU ranks through the memory of this machine"); },
-          .reduces_on_arrival = true};
+          .reduces_on_arrival = true,
+          .library_transport = true};
 }
 
 }  // namespace ringside

@@ -38,6 +38,8 @@ inline constexpr std::uint64_t kBuffers = 8;
 /// … if they are no longer than this. Longer ones are read where they lie, which needs an answer and no copy.
 inline constexpr std::size_t kBuffered = 16 << 10;
 static_assert(Bytes{kBuffered} == rules_of(RankSite::memory).buffered, "predictions assume it");
+/// What is reduced is written to other ranks while it is in the nearest cache.
+inline constexpr std::size_t kBlock = 16 << 10;
 /// What fits into the line that announces the message.
 inline constexpr std::size_t kInline = 32;
 
@@ -185,6 +187,13 @@ class ShmGroup {
 
 /// Messages through shared memory. Short ones are copied into the sender's channel and have left; longer ones
 /// are read in place once both sides have come: a rank moves what it receives while it waits.
-std::unique_ptr<Transport> make_shm_transport(std::shared_ptr<ShmGroup> group, Progress* progress);
+struct ShmTransports {
+  std::unique_ptr<Transport> reading;
+  /// The same, but a reducing receive also writes its result to where the message lies, as the all_reduce
+  /// of this backend's own does. Lives no longer than `reading`.
+  std::unique_ptr<Transport> writing;
+};
+
+ShmTransports make_shm_transports(std::shared_ptr<ShmGroup> group, Progress* progress);
 
 }  // namespace ringside

@@ -1,3 +1,4 @@
+// 400 lines: sends and receives are the two ends of one channel, whose order of announcements both keep.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -51,8 +52,11 @@ class ShmSend final : public Transfer, public Condition {
 /// Copies, or reduces into its memory.
 class ShmReceive final : public Transfer, public Condition {
  public:
-  ShmReceive(ShmTransport& transport, Rank source, const Reduction& reduction, bool reduces)
-      : transport_(transport), source_(source), reduction_(reduction), reduces_(reduces) {}
+  /// What becomes of a message.
+  enum class Use : std::uint8_t { copy, reduce, reduce_into_both };
+
+  ShmReceive(ShmTransport& transport, Rank source, const Reduction& reduction, Use use)
+      : transport_(transport), source_(source), reduction_(reduction), use_(use) {}
   ~ShmReceive() override;
   ShmReceive(const ShmReceive&) = delete;
   ShmReceive& operator=(const ShmReceive&) = delete;
@@ -63,19 +67,20 @@ class ShmReceive final : public Transfer, public Condition {
 
   /// Takes the message if it has come. A reduction is made only when it is waited for.
   bool take();
-  bool reduces() const { return reduces_; }
+  bool reduces() const { return use_ != Use::copy; }
   Rank source() const { return source_; }
   std::uint64_t message() const { return message_; }
 
  private:
   void take_from(const Announcement& announcement);
   void reduce_remote(std::uint64_t address);
+  void reduce_into_both(const Announcement& announcement);
   [[noreturn]] void throw_sizes(std::uint64_t bytes) const;
 
   ShmTransport& transport_;
   Rank source_;
   Reduction reduction_;
-  bool reduces_;
+  Use use_;
   std::uint64_t message_ = 0;
   bool taken_ = true;
 };
@@ -93,10 +98,10 @@ class ShmTransport final : public Transport {
     return std::make_unique<ShmSend>(*this, target, memory);
   }
   std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
-    return std::make_unique<ShmReceive>(*this, source, Reduction{.target = memory}, false);
+    return std::make_unique<ShmReceive>(*this, source, Reduction{.target = memory}, ShmReceive::Use::copy);
   }
   std::unique_ptr<Transfer> make_reducing_receive(Rank source, const Reduction& reduction) override {
-    return std::make_unique<ShmReceive>(*this, source, reduction, true);
+    return std::make_unique<ShmReceive>(*this, source, reduction, ShmReceive::Use::reduce);
   }
   OwnMemory allocate(std::int64_t bytes) override {
     return {group_->memory().take(bytes),
@@ -188,6 +193,29 @@ class ShmTransport final : public Transport {
   std::vector<Messages> channels_;  ///< By rank.
   std::vector<ShmReceive*> expected_;
   std::size_t num_queued_ = 0;
+};
+
+/// Moves data as the all_reduce of this backend's own does: who reduces a message writes the result to its
+/// sender, too.
+class WritingTransport final : public Transport {
+ public:
+  explicit WritingTransport(ShmTransport& transport) : transport_(transport) {}
+
+  Rank rank() const override { return transport_.rank(); }
+  int num_ranks() const override { return transport_.num_ranks(); }
+  std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
+    return transport_.make_send(target, memory);
+  }
+  std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
+    return transport_.make_receive(source, memory);
+  }
+  std::unique_ptr<Transfer> make_reducing_receive(Rank source, const Reduction& reduction) override {
+    return std::make_unique<ShmReceive>(transport_, source, reduction, ShmReceive::Use::reduce_into_both);
+  }
+  OwnMemory allocate(std::int64_t bytes) override { return transport_.allocate(bytes); }
+
+ private:
+  ShmTransport& transport_;
 };
 
 // --- Sends -------------------------------------------------------------------------------------------------
@@ -327,8 +355,12 @@ bool ShmReceive::take() {
 void ShmReceive::take_from(const Announcement& announcement) {
   ShmGroup& group = transport_.group();
   const std::byte* source = announcement.inlined.data();
+  if (use_ == Use::reduce_into_both) {
+    reduce_into_both(announcement);
+    return;
+  }
   if (announcement.kind == MessageKind::remote) {
-    if (reduces_) {
+    if (reduces()) {
       reduce_remote(announcement.place);
     } else {
       group.read_remotely(source_, announcement.place, reduction_.target);
@@ -342,10 +374,23 @@ void ShmReceive::take_from(const Announcement& announcement) {
                                     static_cast<std::int64_t>(announcement.bytes));
     RINGSIDE_CHECK(source != nullptr, "a message lies within its sender's memory");
   }
-  if (reduces_) {
+  if (reduces()) {
     reduce_into(reduction_.target.data(), source, reduction_.num_elements(), reduction_.dtype, reduction_.op);
   } else {
     std::memcpy(reduction_.target.data(), source, reduction_.target.size());
+  }
+}
+
+void ShmReceive::reduce_into_both(const Announcement& announcement) {
+  RINGSIDE_CHECK(announcement.kind == MessageKind::shared, "a message that is written lies in shared memory");
+  std::byte* const message = transport_.group().peer(source_).at(
+      static_cast<std::int64_t>(announcement.place), static_cast<std::int64_t>(announcement.bytes));
+  RINGSIDE_CHECK(message != nullptr, "a message lies within its sender's memory");
+  for (std::size_t begin = 0; begin < reduction_.target.size(); begin += kBlock) {
+    Reduction block = reduction_;
+    block.target = reduction_.target.subspan(begin, std::min(kBlock, reduction_.target.size() - begin));
+    reduce_into(block.target.data(), message + begin, block.num_elements(), block.dtype, block.op);
+    copy_in_cache(message + begin, block.target.data(), static_cast<std::int64_t>(block.target.size()));
   }
 }
 
@@ -383,8 +428,10 @@ void ShmReceive::wait() {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_shm_transport(std::shared_ptr<ShmGroup> group, Progress* progress) {
-  return std::make_unique<ShmTransport>(std::move(group), progress);
+ShmTransports make_shm_transports(std::shared_ptr<ShmGroup> group, Progress* progress) {
+  auto transport = std::make_unique<ShmTransport>(std::move(group), progress);
+  auto writing = std::make_unique<WritingTransport>(*transport);
+  return {.reading = std::move(transport), .writing = std::move(writing)};
 }
 
 }  // namespace ringside

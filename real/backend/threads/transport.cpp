@@ -19,7 +19,7 @@ void run_as_threads(int num_ranks, std::chrono::milliseconds timeout,
   const auto fail = [&] { std::call_once(failed, [&] { first = std::current_exception(); }); };
   const auto be_rank = [&](std::shared_ptr<ShmGroup> group) {
     try {
-      body(make_shm_transport(group, nullptr));
+      body(std::move(make_shm_transports(group, nullptr).reading));
     } catch (...) {
       fail();
     }

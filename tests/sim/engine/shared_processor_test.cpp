@@ -55,15 +55,13 @@ Network shared_processor(int num_ranks, SharedProcessor processor = two_cores())
 TEST(ProcessorCurves, AnAllReduceInPlaceIsOneMeetingOrTwo) {
   SharedProcessor processor = two_cores();
   EXPECT_FALSE(ProcessorCurves(processor, {}).two_shot(4, 1e6)) << "not probed";
-  points(processor, ProbeKind::reducing_exchange, 4) = {
-      {{1'000}, 1e-5}, {{32'768}, 5e-5}, {{101'000}, 1.1e-4}};
+  points(processor, ProbeKind::writing_exchange, 4) = {{{32'000}, 9e-5}, {{101'000}, 1.4e-4}};
   const ProcessorCurves curves(processor, {});
-  // 4e-5 to meet, twice; four reads and four writes where an exchange makes three in 1e-4.
-  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-5 + 8.0 / 3 * 1e-4, 1e-9);
-  EXPECT_NEAR(curves.two_shot(4, 32'768).value(), 8e-5 + 8.0 / 3 * 4e-5 / 4, 1e-9)
-      << "in proportion below what is buffered";
-  EXPECT_NEAR(curves.two_shot(8, 808'000).value(), 2 * (8e-5 + 16.0 / 3 * 1e-4), 1e-9)
-      << "two rounds of turns";
+  // 4e-5 to meet, twice; four reads and four writes where an exchange makes two of each in 1e-4.
+  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-5 + 2 * 1e-4, 1e-9);
+  EXPECT_NEAR(curves.two_shot(4, 32'000).value(), 8e-5 + 2 * 5e-5 / 4, 1e-9)
+      << "in proportion below what was probed";
+  EXPECT_NEAR(curves.two_shot(8, 808'000).value(), 2 * (8e-5 + 4 * 1e-4), 1e-9) << "two rounds of turns";
   const double exchange = 4e-5 * std::sqrt(8);
   EXPECT_NEAR(curves.two_shot(4, 8'000).value(), 4e-5 + 2 * (exchange - 4e-5), 1e-9)
       << "one shot where ranks share cores";
@@ -72,12 +70,12 @@ TEST(ProcessorCurves, AnAllReduceInPlaceIsOneMeetingOrTwo) {
 
 TEST(ProcessorCurves, AnAllReduceInPlaceTakesTimeWhereOneShortProbeWasHeldUp) {
   SharedProcessor processor = two_cores();
-  points(processor, ProbeKind::reducing_exchange, 4) = {{{1'000}, 1e-5}, {{101'000}, 1.1e-4}};
+  points(processor, ProbeKind::writing_exchange, 4) = {{{101'000}, 5e-4}};
   points(processor, ProbeKind::neighbour_exchange, 4).front().value = 1e-2;
   const ProcessorCurves curves(processor, {});
   // The exchange of 100 kB takes 4e-4, and meets, too.
   EXPECT_NEAR(curves.two_shot(4, 1'000).value(), 4e-4 + 2 * (1e-2 - 4e-4), 1e-9);
-  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-4 + 8.0 / 3 * 1e-4, 1e-9);
+  EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-4 + 2 * 1e-4, 1e-9);
 }
 
 TEST(ProcessorCurves, MoreRanksCountBeforeMoreMessages) {

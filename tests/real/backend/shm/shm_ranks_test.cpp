@@ -157,6 +157,8 @@ TEST_F(ShmRanks, ProbesRun) {
   EXPECT_TRUE(sizes[std::pair(ProbeKind::ping_pong, 2)].contains(2 << 20));
   for (const int ranks : {2, 3}) {
     EXPECT_TRUE(sizes[std::pair(ProbeKind::reducing_exchange, ranks)].contains(16 << 10)) << ranks;
+    EXPECT_EQ(*sizes[std::pair(ProbeKind::writing_exchange, ranks)].begin(), 32 << 10)
+        << "only what lies there";
     EXPECT_FALSE(sizes.contains(std::pair(ProbeKind::chained_exchange_posted, ranks)));
   }
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -31,6 +32,7 @@ using Rows = std::vector<std::vector<float>>;
 struct RankProcess {
   ShmGroup& group;
   Transport& transport;
+  Transport& writing;
 };
 
 /// What containers and hardened systems do: from now on this process may not read the memory of another.
@@ -65,8 +67,8 @@ std::vector<Rank> failed_in(
                                                  .timeout = 2s,
                                                  .rendezvous = "file://" + directory.path().string(),
                                                  .group = "test"});
-        const std::unique_ptr<Transport> transport = make_shm_transport(group, nullptr);
-        good = good && body({*group, *transport});
+        const ShmTransports transports = make_shm_transports(group, nullptr);
+        good = good && body({*group, *transports.reading, *transports.writing});
       } catch (const std::exception& exception) {
         ADD_FAILURE() << exception.what();
       }
@@ -129,6 +131,38 @@ TEST(ShmTransport, MessagesOfEveryLengthMatchInOrderAlsoMoreThanAChannelHolds) {
                 ::testing::IsEmpty())
         << length << " elements";
   }
+}
+
+TEST(ShmTransport, WhatIsReducedIsAlsoWrittenToItsSender) {
+  constexpr std::size_t kLength = 30'001;  // Several blocks, and a part of one.
+  EXPECT_THAT(failed_in(2,
+                        [](RankProcess rank) {
+                          Transport& transport = rank.writing;
+                          const OwnMemory memory = transport.allocate(2 * kLength * sizeof(float));
+                          const auto half = [&](std::size_t i) {
+                            return memory.bytes().subspan(i * kLength * sizeof(float),
+                                                          kLength * sizeof(float));
+                          };
+                          const auto fill = [&](std::size_t i, float value) {
+                            const std::vector<float> row(kLength, value);
+                            std::memcpy(half(i).data(), row.data(), half(i).size());
+                          };
+                          fill(0, 1 + static_cast<float>(transport.rank()));
+                          fill(1, 10);
+                          std::vector<std::unique_ptr<Transfer>> transfers;
+                          const Rank other = 1 - transport.rank();
+                          transfers.push_back(transport.make_reducing_receive(other, {.target = half(1)}));
+                          transfers.push_back(transport.make_send(other, half(0)));
+                          run(transfers);
+                          const auto is = [&](std::size_t i, float value) {
+                            std::vector<float> row(kLength);
+                            std::memcpy(row.data(), half(i).data(), half(i).size());
+                            return all_are(row, value);
+                          };
+                          return is(0, 11 + static_cast<float>(transport.rank())) &&
+                                 is(1, 11 + static_cast<float>(other));
+                        }),
+              ::testing::IsEmpty());
 }
 
 /// Only rank 1 may not read, and all ranks must know. When it looks, the message is gone from its sender's
