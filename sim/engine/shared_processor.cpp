@@ -139,7 +139,8 @@ std::optional<double> ProcessorCurves::two_shot(int ranks, double bytes) const {
   const double part = bytes / ranks;
   const double size = std::max(part, writing.bytes.front());
   const double per_byte = std::max(0.0, time(writing, size) - meeting) / size;
-  return turns * (2 * meeting + ranks / 2.0 * per_byte * part);
+  const double on_its_core = share_cores ? static_cast<double>(ranks) / *cores_ : 1;
+  return turns * (2 * meeting + (ranks - on_its_core) * per_byte * part);
 }
 
 /// The curve for so many at once, or the next; the last beyond.

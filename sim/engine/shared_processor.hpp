@@ -53,8 +53,8 @@ class ProcessorCurves {
   double reduction(double bytes) const;  ///< γ(1, b)·b, seconds
   /// Seconds of the all_reduce that ranks on one machine have of their own. A meeting of all is an empty
   /// exchange. One shot is a meeting, and each rank copies and reads as many messages as there are ranks; an
-  /// exchange does so with two. Two shots are two meetings, and per element of a rank's part as many reads
-  /// and as many writes as there are ranks; a writing exchange makes two of each. Cores that more ranks share
+  /// exchange does so with two. Two shots are two meetings, and a writing exchange of a rank's part with
+  /// every rank on another core: those on its own find its data in their caches. Cores that more ranks share
   /// than were probed take longer in proportion. None where that was not probed.
   std::optional<double> two_shot(int ranks, double bytes) const;
   double contention(int messages, double bytes, Receiver receiver = Receiver::fresh) const;  ///< σ(m, b)

@@ -57,11 +57,15 @@ TEST(ProcessorCurves, AnAllReduceInPlaceIsOneMeetingOrTwo) {
   EXPECT_FALSE(ProcessorCurves(processor, {}).two_shot(4, 1e6)) << "not probed";
   points(processor, ProbeKind::writing_exchange, 4) = {{{32'000}, 9e-5}, {{101'000}, 1.4e-4}};
   const ProcessorCurves curves(processor, {});
-  // 4e-5 to meet, twice; four reads and four writes where an exchange makes two of each in 1e-4.
+  // 4e-5 to meet, twice; an exchange of 1e-4 with each of two ranks on the other core.
   EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-5 + 2 * 1e-4, 1e-9);
   EXPECT_NEAR(curves.two_shot(4, 32'000).value(), 8e-5 + 2 * 5e-5 / 4, 1e-9)
       << "in proportion below what was probed";
   EXPECT_NEAR(curves.two_shot(8, 808'000).value(), 2 * (8e-5 + 4 * 1e-4), 1e-9) << "two rounds of turns";
+  SharedProcessor own_cores = processor;
+  own_cores.cores = 4;
+  EXPECT_NEAR(ProcessorCurves(own_cores, {}).two_shot(4, 404'000).value(), 8e-5 + 3 * 1e-4, 1e-9)
+      << "three ranks on other cores";
   const double exchange = 4e-5 * std::sqrt(8);
   EXPECT_NEAR(curves.two_shot(4, 8'000).value(), 4e-5 + 2 * (exchange - 4e-5), 1e-9)
       << "one shot where ranks share cores";
