@@ -10,8 +10,19 @@
 namespace ringside {
 namespace {
 
-/// NCCL's large all_reduces within a node are rings or no better: a ring is the nearest schedule.
-constexpr std::string_view kStandIn = "ring";
+/// The prediction; of a `native` that has no model here that of the nearest schedule, which `key` then names:
+/// NCCL's large all_reduces within a node are rings or no better. Throws NotPredicted, and as predict() does.
+Prediction prediction_of(const Machine& machine, PointKey& key, const PredictOptions& options) {
+  auto outcome = predict(machine, key, options);
+  if (key.algorithm == kNative && std::holds_alternative<Unpredicted>(outcome)) {
+    key.algorithm = key.collective == Collective::all_to_all ? "pairwise" : "ring";
+    outcome = predict(machine, key, options);
+  }
+  if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
+    throw NotPredicted(unpredicted->reason);
+  }
+  return std::get<Prediction>(std::move(outcome));
+}
 
 }  // namespace
 
@@ -35,10 +46,10 @@ Seconds AllReduceTimes::typical(Bytes bytes) {
 }
 
 Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
-  const PointKey key{.algorithm = algorithm_, .ranks = ranks_, .bytes = bytes, .dtype = dtype_};
-  const auto outcome = [&] {
+  PointKey key{.algorithm = algorithm_, .ranks = ranks_, .bytes = bytes, .dtype = dtype_};
+  const Prediction prediction = [&] {
     try {
-      return predict(*machine_, key, {.interval = interval});
+      return prediction_of(*machine_, key, {.interval = interval});
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_input) {
         throw;
@@ -46,14 +57,7 @@ Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
       throw NotPredicted(error.what());  // One machine that cannot be spoils no other offer.
     }
   }();
-  if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
-    if (algorithm_ != kNative) {
-      throw NotPredicted(unpredicted->reason);
-    }
-    algorithm_ = kStandIn;
-    return predict_range(bytes, interval);
-  }
-  const auto& prediction = std::get<Prediction>(outcome);
+  algorithm_ = key.algorithm;
   if (bytes >= largest_) {
     largest_ = bytes;
     limit_ = prediction.limits.empty() ? std::string{} : limit_sentence(prediction.limits.front());
@@ -102,21 +106,12 @@ const Interval<Seconds>& GroupTimes::time(Collective collective, int ranks, int 
   }
   Interval<Seconds> time{};
   if (ranks > 1 && bytes.value > 0) {
-    const Machine machine = group_machine(ranks, stride);
     PointKey point{.collective = collective,
                    .algorithm = std::string(kNative),
                    .ranks = ranks,
                    .bytes = {std::max(bytes.value / 2 * 2, std::int64_t{2})},
                    .dtype = DataType::bfloat16};
-    auto outcome = predict(machine, point, {});
-    if (std::holds_alternative<Unpredicted>(outcome)) {
-      point.algorithm = collective == Collective::all_to_all ? "pairwise" : "ring";
-      outcome = predict(machine, point, {});
-    }
-    if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
-      throw Error(ErrorKind::bad_input, unpredicted->reason);
-    }
-    time = std::get<Prediction>(outcome).interval();
+    time = prediction_of(group_machine(ranks, stride), point, {}).interval();
   }
   return known_.emplace(key, time).first->second;
 }

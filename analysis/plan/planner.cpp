@@ -103,14 +103,9 @@ Planner::Known& Planner::known(const Offer& offer) {
 }
 
 AllReduceTimes& Planner::times(Known& machine, const std::string& algorithm, int ranks) {
-  const std::pair key(algorithm, ranks);
-  auto found = machine.times.find(key);
-  if (found == machine.times.end()) {
-    found = machine.times
-                .emplace(key, AllReduceTimes(machine.machine, ranks, algorithm, plan_.workload.gradients))
-                .first;
-  }
-  return found->second;
+  return machine.times
+      .try_emplace({algorithm, ranks}, machine.machine, ranks, algorithm, plan_.workload.gradients)
+      .first->second;
 }
 
 GroupTimes& Planner::groups(const Offer& offer) { return known(offer).groups; }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 

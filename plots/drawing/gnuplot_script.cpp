@@ -1,6 +1,5 @@
 // gnuplot's language: the script of each element of a figure.
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <initializer_list>
 #include <string>

@@ -1,7 +1,6 @@
 #include "real/store/tcp_store.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <limits>
 #include <memory>

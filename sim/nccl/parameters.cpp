@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "common/failures.hpp"
 #include "scenario/yaml/yaml_tree.hpp"
 

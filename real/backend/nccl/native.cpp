@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <utility>
 
 #include "common/error.hpp"
 #include "real/backend/nccl/gpu_call.hpp"
@@ -6,56 +9,31 @@
 namespace ringside {
 namespace {
 
-ncclDataType_t nccl_type(DataType dtype) {
-  switch (dtype) {
-    case DataType::float32:
-      return ncclFloat32;
-    case DataType::float64:
-      return ncclFloat64;
-    case DataType::float16:
-      return ncclFloat16;
-    case DataType::bfloat16:
-      return ncclBfloat16;
-    case DataType::int32:
-      return ncclInt32;
-    case DataType::int64:
-      return ncclInt64;
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "NCCL has no such data type");
+struct ElementType {
+  DataType dtype;
+  ncclDataType_t nccl;
+  double epsilon;  ///< The distance from 1 to the next number.
+};
+constexpr auto kElementTypes = std::to_array<ElementType>({{DataType::float32, ncclFloat32, 0x1p-23},
+                                                           {DataType::float64, ncclFloat64, 0x1p-52},
+                                                           {DataType::float16, ncclFloat16, 0x1p-10},
+                                                           {DataType::bfloat16, ncclBfloat16, 0x1p-7},
+                                                           {DataType::int32, ncclInt32, 0},
+                                                           {DataType::int64, ncclInt64, 0}});
+static_assert(kElementTypes.size() == num_declared<DataType>());
+
+const ElementType& type_of(DataType dtype) {
+  return *std::ranges::find(kElementTypes, dtype, &ElementType::dtype);
 }
 
 ncclRedOp_t nccl_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum:
-      return ncclSum;
-    case ReduceOp::prod:
-      return ncclProd;
-    case ReduceOp::min:
-      return ncclMin;
-    case ReduceOp::max:
-      return ncclMax;
-    case ReduceOp::avg:
-      return ncclAvg;
-  }
-  throw_bug("a declared value", __FILE__, __LINE__, "NCCL has no such reduction");
-}
-
-/// The distance from 1 to the next number.
-double epsilon(DataType dtype) {
-  switch (dtype) {
-    case DataType::float32:
-      return 0x1p-23;
-    case DataType::float64:
-      return 0x1p-52;
-    case DataType::float16:
-      return 0x1p-10;
-    case DataType::bfloat16:
-      return 0x1p-7;
-    case DataType::int32:
-    case DataType::int64:
-      return 0;
-  }
-  return 0;
+  constexpr auto kOps = std::to_array<std::pair<ReduceOp, ncclRedOp_t>>({{ReduceOp::sum, ncclSum},
+                                                                         {ReduceOp::prod, ncclProd},
+                                                                         {ReduceOp::min, ncclMin},
+                                                                         {ReduceOp::max, ncclMax},
+                                                                         {ReduceOp::avg, ncclAvg}});
+  static_assert(kOps.size() == num_declared<ReduceOp>());
+  return std::ranges::find(kOps, op, &std::pair<ReduceOp, ncclRedOp_t>::first)->second;
 }
 
 class NativeWork final : public GpuWork {
@@ -73,7 +51,7 @@ class NativeWork final : public GpuWork {
   /// NCCL multiplies contributions by 1/N before adding; if 1/N is not exact, nor is the result.
   double tolerance() const override {
     const bool exact = call_.op != ReduceOp::avg || (call_.num_ranks & (call_.num_ranks - 1)) == 0;
-    return exact ? 0 : call_.num_ranks * epsilon(call_.dtype);
+    return exact ? 0 : call_.num_ranks * type_of(call_.dtype).epsilon;
   }
 
   void enqueue() override {
@@ -94,7 +72,7 @@ class NativeWork final : public GpuWork {
     const auto count = static_cast<std::size_t>(call_.num_elements);
     const std::size_t part = count / static_cast<std::size_t>(call_.num_ranks);
     std::byte* own = all + static_cast<std::size_t>(communicator.place().rank) * part * size_of(call_.dtype);
-    const ncclDataType_t type = nccl_type(call_.dtype);
+    const ncclDataType_t type = type_of(call_.dtype).nccl;
     switch (call_.collective) {
       case Collective::all_reduce:
         return nccl.all_reduce(all, all, count, type, nccl_op(call_.op), comm, stream);
@@ -139,7 +117,7 @@ class NativeWork final : public GpuWork {
       return ncclSuccess;
     }
     const NcclLibrary& nccl = communicator.library();
-    const ncclDataType_t type = nccl_type(call_.dtype);
+    const ncclDataType_t type = type_of(call_.dtype).nccl;
     const std::size_t bytes = count * size_of(call_.dtype);
     const ncclResult_t result = nccl.send(message_ + static_cast<std::size_t>(sent) * bytes, count, type,
                                           target, communicator.get(), streams_.communication());
