@@ -13,6 +13,7 @@ namespace ringside {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -179,6 +180,9 @@ TEST(Proof, SaysTheFirstOfManyFaultsAndHowManyMoreThereAre) {
   const std::vector<std::string> faults = faults_of({}, {.num_chunks = 30});
   ASSERT_THAT(faults, SizeIs(21));
   EXPECT_EQ(faults.back(), "and 70 more faults");
+  EXPECT_THAT(prove(scripted_schedule({.num_chunks = 5}, 4)).faults, Each(HasSubstr("lacks")))
+      << "20 are all said";
+  EXPECT_EQ(prove(scripted_schedule({.num_chunks = 7}, 3)).faults.back(), "and 1 more faults");
 }
 
 TEST(Proof, FindsNothingRedundantInTheCirculatingRing) {
