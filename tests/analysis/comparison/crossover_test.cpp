@@ -167,7 +167,10 @@ TEST(SpeedupGrid, HasTheRanksThatTheMachineHolds) {
   EXPECT_THAT(grid_of(scenario, fmt::format("{{{}}}", kCustom)).ranks, ElementsAre(2, 4, 8, 9, 16));
   EXPECT_THAT(ranks("gpus_per_node: 8"), ElementsAre(2, 4, 8));
   EXPECT_THAT(ranks("gpus_per_node: 8, nodes: 2, " + network), ElementsAre(2, 4, 8, 9, 16));
-  EXPECT_THAT(ranks("gpus_per_node: 8, ranks_per_node: 4, nodes: 2, " + network), ElementsAre(2, 4, 8));
+  Machine half =
+      parse_machine(fmt::format("{{{}, gpus_per_node: 8, nodes: 2, {}}}", kCustom, network), "test");
+  half.ranks_per_node = 4;
+  EXPECT_THAT(speedup_grid(scenario, half, {}, kCrossing).ranks, ElementsAre(2, 4, 8));
   EXPECT_THAT(
       grid_of(scenario, "{gpu: {model: V100-SXM2-16GB}, intra: {kind: nvlink, wiring: hybrid_cube_mesh}}")
           .ranks,
