@@ -51,6 +51,7 @@ TEST(Numbers, PercentagesHaveADecimalWhereItIsAllThereIs) {
 
 TEST(Numbers, TheWidthOfAnIntervalIsAShareOfTheMedian) {
   EXPECT_EQ((SampleSummary{.median = 4, .low = 3, .high = 5}).relative_width(), 0.5);
+  EXPECT_EQ((SampleSummary{.median = 0.5, .low = 0.25, .high = 0.75}).relative_width(), 1);
   EXPECT_EQ((SampleSummary{.median = 0, .low = 0, .high = 5}).relative_width(), 0);
 }
 

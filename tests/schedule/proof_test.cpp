@@ -128,6 +128,11 @@ TEST(Proof, FindsCopiesThatCollide) {
               Contains(HasSubstr("and another move write chunk 0 of rank 1 in the same round")));
   EXPECT_THAT(faults_of({{{.source = 0, .target = 1}, {.source = 1, .target = 2}}}),
               Contains(HasSubstr("lands on chunk 0, which rank 1 sends in the same round")));
+  const Move two_chunks = {.source = 0, .target = 1, .first_chunk = 1, .num_chunks = 2};
+  EXPECT_THAT(faults_of({{two_chunks, {.source = 1, .target = 2, .first_chunk = 2}}}, {.num_chunks = 3}),
+              Contains(HasSubstr("lands on chunk 2, which rank 1 sends in the same round")));
+  EXPECT_THAT(faults_of({{two_chunks, {.source = 2, .target = 1, .first_chunk = 2}}}, {.num_chunks = 3}),
+              Contains(HasSubstr("and another move write chunk 2 of rank 1 in the same round")));
 }
 
 TEST(Proof, AllowsExchangesAndSeveralReductionsIntoOneChunk) {

@@ -272,6 +272,11 @@ TEST(Cause, ChangesWhatItsNameSays) {
   }
 }
 
+TEST(Cause, HasACommandThatTells) {
+  EXPECT_EQ(telling_command(Cause::links_half), "nvidia-smi nvlink --status");
+  EXPECT_EQ(telling_command(Cause::none), "");
+}
+
 TEST(Cause, FollowsFromWhatTheDescriptionSaysOfSlotsAndNics) {
   // Half of 31.5 GB/s, which each direction of a slot of PCIe 4 passes, is less than a NIC's 25 GB/s.
   const Machine nodes = machine(kTwoNodes);
