@@ -44,7 +44,7 @@ std::vector<CurvePoint> points_of(ProbeKind kind, std::span<const ProbeSample> s
 }
 
 /// Student's t, two-sided 95 %. Source: Abramowitz and Stegun, "Handbook of mathematical functions", table
-/// 26.10 for one to three degrees of freedom, expansion 26.7.5 beyond (within 0.1 % from four on).
+/// 26.10 for one to three degrees of freedom, expansion 26.7.5 beyond (within 0.25 %).
 double student_t95(int degrees_of_freedom) {
   constexpr std::array kExact = {12.706, 4.303, 3.182};
   if (degrees_of_freedom <= static_cast<int>(kExact.size())) {

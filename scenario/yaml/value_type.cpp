@@ -163,7 +163,7 @@ ValueType<SecondsPerByte> cost_type() {
 
 ValueType<std::string> word_type(const std::string& what, const std::vector<std::string>& words) {
   ValueType<std::string> type = scalar_type<std::string>(
-      words.size() == 1 ? words.front() : fmt::format("one of {}", fmt::join(words, ", ")),
+      fmt::format("one of {}", fmt::join(words, ", ")),
       [what, words](const std::string& text) {
         if (std::ranges::count(words, text) == 0) {
           throw Error(ErrorKind::bad_input, unknown_name(what, text, words));

@@ -318,6 +318,37 @@ TEST(Fit, TheIntervalIsThatOfStudentsDistribution) {
               4.303 * error * std::sqrt(a00 / determinant), 1e-13);
 }
 
+TEST(Fit, ItsTFollowsTheTableForMoreDegreesOfFreedom) {
+  // A last point 10 % above the line of the others: width over width with two degrees is t over 4.303.
+  const auto width = [](int points) {
+    std::vector<CurvePoint> times;
+    for (int i = 0; i < points; ++i) {
+      times.push_back({{1'000 << i}, 1e-6 + 1e-9 * (1'000 << i)});
+    }
+    times.back().value *= 1.1;
+    const LinearCost cost = fit_line(times);
+    double a00 = 0;
+    double a01 = 0;
+    double a11 = 0;
+    double deviation = 0;
+    for (const CurvePoint& point : times) {
+      const double one = 1 / point.value;
+      const double bytes = static_cast<double>(point.bytes.value) / point.value;
+      a00 += one * one;
+      a01 += one * bytes;
+      a11 += bytes * bytes;
+      deviation += std::abs(1 - cost.latency.value * one - cost.inverse_bandwidth.value * bytes);
+    }
+    const double error = 3.14159265 / 2 * deviation / (points - 2);
+    return (cost.latency_interval->high - cost.latency.value) /
+           (error * std::sqrt(a11 / (a00 * a11 - a01 * a01)));
+  };
+  const std::vector<double> table = {4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306};
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    EXPECT_NEAR(width(static_cast<int>(i) + 4), table[i], 2.5e-3 * table[i]) << i + 2;
+  }
+}
+
 TEST(Fit, ReductionsCountOutOfCacheAndOfOneRankAlone) {
   PlantedProbes probes({.noise = 0}, 1);
   std::vector<ProbeSample> samples = {probes.ping_pong(8), probes.ping_pong(1 << 20)};

@@ -576,6 +576,14 @@ TEST(Links, HaveTheBandwidthThatTheyAchieve) {
   machine.inter->nics = 4;
   EXPECT_DOUBLE_EQ(link_bandwidth(machine)->value, 4 * one);
   EXPECT_EQ(link_name(machine), "infiniband of a node");
+  machine.nodes = 1;
+  EXPECT_EQ(link_name(machine), "NVLink 3");
+  machine.intra->kind = IntraKind::xgmi;
+  EXPECT_EQ(link_name(machine), "xGMI");
+  machine.intra = IntraLink{.kind = IntraKind::custom};
+  EXPECT_EQ(link_name(machine), "link");
+  machine.intra->shared = true;
+  EXPECT_EQ(link_name(machine), "shared medium");
 }
 
 TEST(Links, AreThoseOfTheGpuWhereNothingElseIsStated) {

@@ -60,12 +60,34 @@ TEST(NearestName, FindsSlipsOfTheFinger) {
 
 TEST(NearestName, OffersNothingThatIsNotMeant) {
   EXPECT_EQ(nearest_name("halv", kAlgorithms), "halving_doubling") << "cut short";
+  EXPECT_EQ(nearest_name("hal", kAlgorithms), "halving_doubling") << "three letters suffice";
   EXPECT_EQ(nearest_name("ha", kAlgorithms), std::nullopt);
+  EXPECT_EQ(nearest_name("alv", kAlgorithms), std::nullopt) << "not its beginning";
   EXPECT_EQ(nearest_name("tree", kAlgorithms), std::nullopt);
   EXPECT_EQ(nearest_name("", kAlgorithms), std::nullopt);
   EXPECT_EQ(nearest_name("x", kAlgorithms), std::nullopt);
   EXPECT_EQ(nearest_name("ring", std::vector<std::string>{}), std::nullopt);
   EXPECT_EQ(nearest_name(std::string(10'000'000, 'r'), kAlgorithms), std::nullopt);
+}
+
+TEST(NearestName, AThirdOfTheLongerWordMayBeWrong) {
+  const std::vector<std::string> known = {"abcdefgh"};
+  EXPECT_EQ(nearest_name("abcdexyz", known), "abcdefgh") << "3 of 8, rounded up";
+  EXPECT_EQ(nearest_name("abcdwxyz", known), std::nullopt) << "4 of 8";
+  EXPECT_EQ(nearest_name("bcde", std::vector<std::string>{"abcde"}), "abcde") << "the first is left out";
+  EXPECT_EQ(nearest_name("badc", std::vector<std::string>{"abcd"}), std::nullopt)
+      << "two swaps in four letters";
+  EXPECT_EQ(nearest_name("bacd", std::vector<std::string>{"abcd"}), "abcd");
+  EXPECT_EQ(nearest_name("abxdefgh", std::vector<std::string>{"abxxefgh", "abxdefxh", "abxdefgh"}),
+            "abxdefgh")
+      << "the nearest";
+}
+
+TEST(Backends, HaveTheLibraryWhoseCollectivesAreNative) {
+  EXPECT_EQ(library_of(Backend::gloo), "Gloo");
+  EXPECT_EQ(library_of(Backend::nccl), "NCCL");
+  EXPECT_EQ(library_of(Backend::mpi), "MPI");
+  EXPECT_EQ(library_of(Backend::shm), "");
 }
 
 TEST(NearestName, TakesTheFirstOfTwoThatAreEquallyNear) {

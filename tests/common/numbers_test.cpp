@@ -40,8 +40,19 @@ TEST(Numbers, PercentagesHaveADecimalWhereItIsAllThereIs) {
   EXPECT_EQ(percent(1.5), "150 %");
   EXPECT_EQ(percent(0.004), "0.4 %");
   EXPECT_EQ(percent(0.0002), "0 %");
+  EXPECT_EQ(percent(0.0005), "0.1 %");
+  EXPECT_EQ(percent(0.00049), "0 %");
+  EXPECT_EQ(percent(0.0094), "0.9 %");
+  EXPECT_EQ(percent(0.0096), "1 %");
+  EXPECT_EQ(percent(0.004, 2), "0.40 %");
   EXPECT_EQ(percent(0), "0 %");
   EXPECT_EQ(percent(0.1234, 1), "12.3 %");
+}
+
+TEST(Numbers, TheWidthOfAnIntervalIsAShareOfTheMedian) {
+  EXPECT_EQ((SampleSummary{.median = 4, .low = 3, .high = 5}).relative_width(), 0.5);
+  EXPECT_EQ((SampleSummary{.median = 0.5, .low = 0.25, .high = 0.75}).relative_width(), 1);
+  EXPECT_EQ((SampleSummary{.median = 0, .low = 0, .high = 5}).relative_width(), 0);
 }
 
 TEST(Interval, IsScaledAsAWhole) {

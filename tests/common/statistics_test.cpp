@@ -74,6 +74,7 @@ TEST(Statistics, IntervalCoversAtLeast95PercentAndNotAStepMore) {
 TEST(Statistics, NinetyFivePercentAreNotAboveP95) {
   EXPECT_EQ(summarize(numbers(100)).p95, 95);
   EXPECT_EQ(summarize(numbers(10)).p95, 10);
+  EXPECT_EQ(summarize(numbers(21)).p95, 20);
 }
 
 TEST(Statistics, TheLeastNeedNotComeFirst) {

@@ -3,10 +3,14 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace ringside {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 TEST(Text, ACountAgreesWithItsNoun) {
   EXPECT_EQ(count_of(0, "rank"), "0 ranks");
@@ -39,6 +43,21 @@ TEST(Text, NumbersKeepTheDigitsThatPeopleRead) {
   EXPECT_EQ(in_gb(Bytes{13'456'000'000}), "13.5 GB");
   EXPECT_EQ(money_text(0.1254), "0.125");
   EXPECT_EQ(money_text(12.5), "12.50");
+  EXPECT_EQ(money_text(1), "1.00");
+}
+
+TEST(Text, WordsAreWhatStandsBetweenBlanks) {
+  const auto is_comma = [](char c) { return c == ','; };
+  EXPECT_THAT(words_of(",a,,bc,", is_comma), ElementsAre("a", "bc"));
+  EXPECT_THAT(words_of("a b", is_comma), ElementsAre("a b"));
+  EXPECT_THAT(words_of(",,", is_comma), IsEmpty());
+  EXPECT_TRUE(is_one_of("a", {"b", "a"}));
+  EXPECT_FALSE(is_one_of("ab", {"b", "a"}));
+}
+
+TEST(Text, PartsBetweenSeparatorsMayBeEmpty) {
+  EXPECT_THAT(split("a,,bc,", ','), ElementsAre("a", "", "bc", ""));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
 }
 
 TEST(Text, BlanksAtTheEndsAreTakenOff) {
@@ -50,6 +69,8 @@ TEST(Text, BlanksAtTheEndsAreTakenOff) {
 TEST(Text, OnlyAsciiLettersChangeCase) {
   EXPECT_EQ(lower("DGX-H100 µ"), "dgx-h100 µ");
   EXPECT_EQ(upper("sxm5 µ"), "SXM5 µ");
+  EXPECT_EQ(lower("@AZ[`az{"), "@az[`az{");
+  EXPECT_EQ(upper("@AZ[`az{"), "@AZ[`AZ{");
 }
 
 TEST(Text, WhatIsNoUtf8BecomesTheReplacementCharacter) {
@@ -72,6 +93,32 @@ TEST(Text, CharactersThatTurnTextAroundAreSpelt) {
   EXPECT_EQ(with_directions_spelt("\u2066\u2069"), "\\u2066\\u2069");
   EXPECT_EQ(with_directions_spelt("\u2029\u202F\u2065\u206A\u2013"), "\u2029\u202F\u2065\u206A\u2013");
   EXPECT_EQ(with_directions_spelt("\xE2\x80"), "\xE2\x80") << "cut";
+  EXPECT_EQ(with_directions_spelt("\u202A"), "\\u202a") << "the last character";
+}
+
+TEST(Text, ControlCharactersAreSpelt) {
+  const std::string with_zero("a\0z", 3);
+  EXPECT_EQ(printable(with_zero), "a\\u0000z");
+  EXPECT_EQ(printable("\x1B[1m\x1F \x7E\x7F"), "\\u001b[1m\\u001f ~\\u007f");
+  EXPECT_EQ(printable("a\tb\nc\r"), "a\tb\nc\\u000d");
+  EXPECT_EQ(printable("\u0080\u009F\u00A0\u00C0"), "\\u0080\\u009f\u00A0\u00C0") << "orders of eight bits";
+  EXPECT_EQ(printable("\xC2\u202E"), "\uFFFD\\u202e");
+}
+
+TEST(Text, ACharacterIsAsLongAsItsFirstByteSays) {
+  EXPECT_EQ(character_length(""), 0U);
+  EXPECT_EQ(character_length("az"), 1U);
+  EXPECT_EQ(character_length("\x7F"), 1U);
+  EXPECT_EQ(character_length("\u0080z"), 2U);
+  EXPECT_EQ(character_length("\u07FF"), 2U);
+  EXPECT_EQ(character_length("\u0800"), 3U);
+  EXPECT_EQ(character_length("\uFFFFz"), 3U);
+  EXPECT_EQ(character_length("\U00010000"), 4U);
+  EXPECT_EQ(character_length("\U0010FFFF"), 4U);
+  for (const char* text :
+       {"\x80", "\xBF", "\xC1\x80", "\xF5\x80\x80\x80", "\xC3(", "\xE2\x82(", "\xE2(\x82"}) {
+    EXPECT_EQ(character_length(text), 0U) << text;
+  }
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +124,16 @@ TEST(Units, AUnitInAnotherSpellingIsAnsweredWithOurs) {
   EXPECT_THAT(error_of(parse_bandwidth, "10 GBps"), HasSubstr("did you mean 'GB/s'?"));
   EXPECT_THAT(error_of(parse_bytes, "1G"), HasSubstr("did you mean 'GiB'?"));
   EXPECT_THAT(error_of(parse_bandwidth, "10 Gbs"), Not(HasSubstr("did you mean")));
+  for (const auto& [theirs, ours] : {std::pair("Mbps", "Mb/s"),
+                                     {"Kbps", "Kb/s"},
+                                     {"Gbit/s", "Gb/s"},
+                                     {"Mbit/s", "Mb/s"},
+                                     {"MBps", "MB/s"}}) {
+    EXPECT_THAT(error_of(parse_bandwidth, fmt::format("1 {}", theirs)),
+                HasSubstr(fmt::format("mean '{}'", ours)));
+  }
+  EXPECT_THAT(error_of(parse_bytes, "1 K"), HasSubstr("mean 'KiB'"));
+  EXPECT_THAT(error_of(parse_bytes, "1 M"), HasSubstr("mean 'MiB'"));
 }
 
 TEST(Units, AnotherSpellingIsNoAnswerWhereItsUnitDoesNotFit) {
@@ -134,6 +146,10 @@ TEST(Units, WhatNoMachineCouldHaveIsRefused) {
   }
   EXPECT_THAT(error_of(parse_bandwidth, "1e-300 B/s"), HasSubstr("no bandwidth that any machine could have"));
   EXPECT_EQ(parse_seconds("0 s").value, 0);
+  EXPECT_EQ(parse_seconds("1e30 s").value, 1e30);
+  EXPECT_EQ(parse_seconds("1e-30 s").value, 1e-30);
+  EXPECT_THAT(error_of(parse_seconds, "1.1e30 s"), HasSubstr("no time"));
+  EXPECT_THAT(error_of(parse_seconds, "9e-31 s"), HasSubstr("no time"));
 }
 
 TEST(Units, WhatIsNoNumberIsRefused) {
@@ -151,6 +167,10 @@ TEST(Units, SizesAreWholeBytesThatFitTheirType) {
   EXPECT_EQ(parse_bytes("0.1 KB").value, 100);
   EXPECT_EQ(parse_bytes("88.3 MB").value, 88300000);
   EXPECT_THAT(error_of(parse_bytes, "1e19 B"), HasSubstr("larger than any message"));
+  EXPECT_THAT(error_of(parse_bytes, "9.21e18 B"), HasSubstr("larger than any message"));
+  EXPECT_EQ(parse_bytes("9.2e18 B").value, 9'200'000'000'000'000'000);
+  EXPECT_THAT(error_of(parse_bytes, "1.00001 B"), HasSubstr("not a whole number of bytes"));
+  EXPECT_EQ(parse_bytes("0.0000001 B").value, 0);
 }
 
 TEST(Units, SizesAreShownExactlyWhereTheyAreRound) {
@@ -161,6 +181,12 @@ TEST(Units, SizesAreShownExactlyWhereTheyAreRound) {
   EXPECT_EQ(format(Bytes{1 << 30}), "1 GiB");
   EXPECT_EQ(format(Bytes{1'000'000'000}), "1 GB");
   EXPECT_EQ(format(Bytes{1'500'001}), "1.43 MiB");
+  EXPECT_EQ(format(Bytes{1000}), "1 KB");
+  EXPECT_EQ(format(Bytes{1024}), "1 KiB");
+  EXPECT_EQ(format(Bytes{1025}), "1 KiB");
+  EXPECT_EQ(format(Bytes{1'000'000}), "1 MB");
+  EXPECT_EQ(format(Bytes{9'999LL << 10}), "9999 KiB");
+  EXPECT_EQ(format(Bytes{10'001LL << 10}), "9.77 MiB");
 }
 
 TEST(Units, TimesAndRatesAreShownInThreeDigits) {
@@ -181,6 +207,8 @@ TEST(Units, RoundingNeverShowsAThousandOfASmallerUnit) {
   EXPECT_EQ(format(BytesPerSecond{999.9e6}), "1 GB/s");
   EXPECT_EQ(format(BytesPerSecond{999.9e3}), "1 MB/s");
   EXPECT_EQ(format(Seconds{0.9989e-3}), "999 µs");
+  EXPECT_EQ(format(Seconds{0.9994}), "999 ms");
+  EXPECT_EQ(format(Seconds{0.9995}), "1 s");
   EXPECT_EQ(format(Bytes{(1 << 20) - 1}), "1 MiB");
   EXPECT_EQ(format(Bytes{(1 << 30) - 1}), "1 GiB");
 }
@@ -188,6 +216,7 @@ TEST(Units, RoundingNeverShowsAThousandOfASmallerUnit) {
 TEST(Units, WhatIsLongIsRoundedAndWholeNumbersKeepTheirZeros) {
   EXPECT_EQ(format(Bytes{10'000LL << 20}), "9.77 GiB");
   EXPECT_EQ(format(Bytes{1023}), "1023 B");
+  EXPECT_EQ(format(Bytes{1001}), "1001 B");
   EXPECT_EQ(format(Seconds{100e-6}), "100 µs");
 }
 
@@ -195,6 +224,9 @@ TEST(Units, SmallCostsAreNotShownAsNothing) {
   EXPECT_EQ(format(SecondsPerByte{0}), "0 ns/B");
   EXPECT_EQ(format(SecondsPerByte{1.25e-12}), "0.00125 ns/B");
   EXPECT_EQ(format(SecondsPerByte{1.25e-16}), "0.000000125 ns/B");
+  EXPECT_EQ(format(SecondsPerByte{1.25e-22}), "0.000000000000125 ns/B");
+  EXPECT_EQ(format(SecondsPerByte{1.25e-24}), "0.000000000000001 ns/B") << "15 decimals at most";
+  EXPECT_EQ(format(Seconds{-0.002}), "-2 ms");
   EXPECT_EQ(format(BytesPerSecond{2.5}), "0.0025 KB/s");
 }
 

@@ -4,7 +4,9 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@
 #include "common/text.hpp"
 #include "files.hpp"
 #include "scenario/machine/catalog.hpp"
+#include "scenario/plan/transformer.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"
 #include "tests/paths.hpp"
@@ -209,6 +212,117 @@ TEST(Configs, TheTextbookCaseIsWhatItSays) {
   ASSERT_TRUE(scenario.machine && scenario.machine->intra);
   EXPECT_EQ(scenario.machine->intra->latency, Seconds{10e-6});
   EXPECT_EQ(scenario.machine->intra->bandwidth, BytesPerSecond{10e9});
+}
+
+/// What is said of the config.json of a small model with these further keys.
+Transformer config_json(const std::string& keys, std::optional<std::int64_t> sequence = {}) {
+  const test::Folder folder;
+  return load_config_json(
+      folder.write("config.json", R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8, )"
+                                  R"("vocab_size": 100, "intermediate_size": 200)" +
+                                      (keys.empty() ? "" : ", " + keys) + "}"),
+      sequence);
+}
+
+std::string config_json_refused(const std::string& keys, std::optional<std::int64_t> sequence = {}) {
+  try {
+    config_json(keys, sequence);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ConfigJson, AKindOfModelSaysWhatItsFileLeavesOut) {
+  struct Row {
+    const char* type;
+    bool gated = true;
+    bool tied = false;
+    bool biases = false;
+    bool qkv_biases = false;
+    std::int64_t positions = 0;
+  };
+  for (const Row& row : {Row{"llama"},
+                         {"mistral"},
+                         {"mixtral"},
+                         {"qwen2", true, false, false, true},
+                         {"qwen3"},
+                         {"gpt_oss"},
+                         {"phi3"},
+                         {"olmo"},
+                         {"olmo2"},
+                         {"granite"},
+                         {"smollm3"},
+                         {"gemma", true, true},
+                         {"gemma2", true, true},
+                         {"gemma3_text", true, true},
+                         {"cohere", true, true},
+                         {"gpt2", false, true, true, false, 1024},
+                         {"gpt_bigcode", false, true, true, false, 1024},
+                         {"opt", false, true, true, false, 2048},
+                         {"gpt_neox", false, false, true},
+                         {"mpt", false, true}}) {
+    const Transformer model = config_json(std::string(R"("model_type": ")") + row.type + "\"");
+    EXPECT_EQ(model.gated, row.gated) << row.type;
+    EXPECT_EQ(model.tied, row.tied) << row.type;
+    EXPECT_EQ(model.biases, row.biases) << row.type;
+    EXPECT_EQ(model.qkv_biases, row.qkv_biases) << row.type;
+    EXPECT_EQ(model.positions, row.positions) << row.type;
+    EXPECT_EQ(model.sequence, row.positions > 0 ? std::min<std::int64_t>(row.positions, 4096) : 4096)
+        << row.type;
+  }
+}
+
+TEST(ConfigJson, NumbersHaveTheNamesOfTheirKind) {
+  const Transformer plain = config_json("");
+  EXPECT_EQ(plain, (Transformer{.layers = 2,
+                                .hidden = 64,
+                                .heads = 8,
+                                .kv_heads = 8,
+                                .vocabulary = 100,
+                                .intermediate = 200,
+                                .sequence = 4096}));
+  EXPECT_EQ(config_json(R"("model_type": null, "num_key_value_heads": 2)").kv_heads, 2);
+  EXPECT_EQ(config_json(R"("attention_bias": true)").qkv_biases, true);
+  EXPECT_EQ(config_json(R"("tie_word_embeddings": true)").tied, true);
+  EXPECT_EQ(config_json(R"("head_dim": 16)").head_dim, 16);
+  EXPECT_EQ(config_json(R"("head_dim": 8)").head_dim, 0) << "that of its width";
+  EXPECT_EQ(config_json(R"("max_position_embeddings": 512)").sequence, 512);
+  EXPECT_EQ(config_json(R"("max_position_embeddings": 8192)").sequence, 4096);
+  EXPECT_EQ(config_json(R"("max_position_embeddings": 512)", 8192).sequence, 8192);
+  const Transformer mixture = config_json(R"("num_local_experts": 8, "num_experts_per_tok": 2)");
+  EXPECT_EQ(mixture.experts, 8);
+  EXPECT_EQ(mixture.active_experts, 2);
+  const test::Folder folder;
+  const Transformer gpt2 = load_config_json(
+      folder.write("config.json", R"({"model_type": "gpt2", "n_embd": 64, "n_layer": 3, "n_head": 4, )"
+                                  R"("vocab_size": 1000000000, "n_positions": 256})"),
+      256);
+  EXPECT_EQ(gpt2.layers, 3);
+  EXPECT_EQ(gpt2.intermediate, 256) << "four times the width";
+  EXPECT_EQ(gpt2.positions, 256);
+  EXPECT_EQ(gpt2.vocabulary, 1'000'000'000) << "the most";
+}
+
+TEST(ConfigJson, WhatIsNotModelledOrNoNumberIsRefused) {
+  using testing::HasSubstr;
+  EXPECT_THAT(config_json_refused(R"("head_dim": 1000000001)"), HasSubstr("head_dim is no number above 0"));
+  EXPECT_THAT(config_json_refused(R"("head_dim": 0)"), HasSubstr("head_dim is no number above 0"));
+  EXPECT_THAT(config_json_refused(R"("model_type": "gpt2")", 1025), HasSubstr("learnt 1024 positions"));
+  EXPECT_EQ(config_json_refused(R"("model_type": "gpt2")", 1024), "accepted");
+  EXPECT_THAT(config_json_refused(R"("num_experts": 8)"), HasSubstr("has num_experts"));
+  EXPECT_THAT(config_json_refused(R"("n_routed_experts": 8)"), HasSubstr("has n_routed_experts"));
+  const std::string qwen = R"("model_type": "qwen3_moe", "moe_intermediate_size": 50, "num_experts": 8)";
+  EXPECT_EQ(config_json_refused(qwen), "accepted");
+  EXPECT_EQ(config_json_refused(qwen + R"(, "decoder_sparse_step": 1, "mlp_only_layers": [])"), "accepted");
+  EXPECT_THAT(config_json_refused(qwen + R"(, "decoder_sparse_step": 2)"), HasSubstr("without experts"));
+  EXPECT_THAT(config_json_refused(qwen + R"(, "mlp_only_layers": [1])"), HasSubstr("without experts"));
+  EXPECT_THAT(config_json_refused(R"("num_local_experts": 2, "num_experts_per_tok": 3)"),
+              HasSubstr("more experts than there are"));
+  EXPECT_THAT(config_json_refused(R"("num_key_value_heads": 3)"), HasSubstr("do not divide"));
+  EXPECT_THAT(config_json_refused(R"("word_embed_proj_dim": 32)"), HasSubstr("word_embed_proj_dim"));
+  EXPECT_EQ(config_json_refused(R"("word_embed_proj_dim": 64)"), "accepted");
 }
 
 TEST(Configs, ConsumerCardsHaveNoPeerToPeer) {

@@ -127,6 +127,58 @@ TEST(Describe, MovesOfDifferentKindsAreNoPattern) {
   EXPECT_EQ(describe_round(scripted_schedule(script, 2), 0).size(), 2U);
 }
 
+TEST(Describe, AnExchangeIsOneWhereAllItsMovesAreAlike) {
+  std::vector<Move> moves;
+  for (Rank source = 0; source < 3; ++source) {
+    for (Rank target = 0; target < 3; ++target) {
+      if (source != target) {
+        moves.push_back({.source = source, .target = target, .first_chunk = target});
+      }
+    }
+  }
+  const Schedule schedule = scripted_schedule({.num_chunks = 4, .num_buffers = 2, .rounds = {{}}}, 3);
+  const auto sentences = [&](auto change) {
+    std::vector<Move> changed = moves;
+    change(changed);
+    return describe_moves(schedule, changed).size();
+  };
+  EXPECT_EQ(sentences([](auto&) {}), 1U);
+  EXPECT_EQ(sentences([](auto& all) { all[3].kind = MoveKind::reduce; }), 6U);
+  EXPECT_EQ(sentences([](auto& all) { all[3].num_chunks = 2; }), 6U);
+  EXPECT_EQ(sentences([](auto& all) { all[3].first_chunk = 3; }), 6U);
+  EXPECT_EQ(sentences([](auto& all) { all[3].source_buffer = 1; }), 6U);
+  EXPECT_EQ(sentences([](auto& all) { all[3].target_buffer = 1; }), 6U);
+  EXPECT_EQ(sentences([](auto& all) { all[3].target = all[3].source; }), 6U) << "a local move";
+  EXPECT_EQ(sentences([](auto& all) { all[1] = all[0]; }), 6U) << "one pair twice";
+  EXPECT_EQ(sentences([](auto& all) {
+              for (Move& move : all) {
+                move.num_chunks = 2;
+              }
+            }),
+            6U)
+      << "chunks j and j+1";
+}
+
+TEST(Describe, APatternIsOneWhereAllItsMovesAreAlike) {
+  const Schedule schedule = scripted_schedule({.num_chunks = 4, .num_buffers = 2, .rounds = {{}}}, 4);
+  const auto sentences = [&](auto change) {
+    std::vector<Move> moves;
+    for (Rank source = 0; source < 4; ++source) {
+      moves.push_back({.source = source, .target = (source + 1) % 4, .first_chunk = source});
+    }
+    change(moves);
+    return describe_moves(schedule, moves).size();
+  };
+  EXPECT_EQ(sentences([](auto&) {}), 1U);
+  EXPECT_EQ(sentences([](auto& all) { all[2].target = 0; }), 4U);
+  EXPECT_EQ(sentences([](auto& all) { all[2].kind = MoveKind::reduce; }), 4U);
+  EXPECT_EQ(sentences([](auto& all) { all[2].num_chunks = 2; }), 4U);
+  EXPECT_EQ(sentences([](auto& all) { all[2].first_chunk = 1; }), 4U);
+  EXPECT_EQ(sentences([](auto& all) { all[2].source_buffer = 1; }), 4U);
+  EXPECT_EQ(sentences([](auto& all) { all[2].target_buffer = 1; }), 4U);
+  EXPECT_EQ(sentences([](auto& all) { all.pop_back(); }), 3U);
+}
+
 TEST(Describe, TheLeastOfAnAllReduceIsSaidOfAllReducesAlone) {
   const Schedule broadcast(*find_algorithm(Collective::broadcast, "binomial_tree"),
                            {.collective = Collective::broadcast, .num_ranks = 2});

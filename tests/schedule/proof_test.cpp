@@ -13,6 +13,7 @@ namespace ringside {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -127,6 +128,11 @@ TEST(Proof, FindsCopiesThatCollide) {
               Contains(HasSubstr("and another move write chunk 0 of rank 1 in the same round")));
   EXPECT_THAT(faults_of({{{.source = 0, .target = 1}, {.source = 1, .target = 2}}}),
               Contains(HasSubstr("lands on chunk 0, which rank 1 sends in the same round")));
+  const Move two_chunks = {.source = 0, .target = 1, .first_chunk = 1, .num_chunks = 2};
+  EXPECT_THAT(faults_of({{two_chunks, {.source = 1, .target = 2, .first_chunk = 2}}}, {.num_chunks = 3}),
+              Contains(HasSubstr("lands on chunk 2, which rank 1 sends in the same round")));
+  EXPECT_THAT(faults_of({{two_chunks, {.source = 2, .target = 1, .first_chunk = 2}}}, {.num_chunks = 3}),
+              Contains(HasSubstr("and another move write chunk 2 of rank 1 in the same round")));
 }
 
 TEST(Proof, AllowsExchangesAndSeveralReductionsIntoOneChunk) {
@@ -179,6 +185,9 @@ TEST(Proof, SaysTheFirstOfManyFaultsAndHowManyMoreThereAre) {
   const std::vector<std::string> faults = faults_of({}, {.num_chunks = 30});
   ASSERT_THAT(faults, SizeIs(21));
   EXPECT_EQ(faults.back(), "and 70 more faults");
+  EXPECT_THAT(prove(scripted_schedule({.num_chunks = 5}, 4)).faults, Each(HasSubstr("lacks")))
+      << "20 are all said";
+  EXPECT_EQ(prove(scripted_schedule({.num_chunks = 7}, 3)).faults.back(), "and 1 more faults");
 }
 
 TEST(Proof, FindsNothingRedundantInTheCirculatingRing) {

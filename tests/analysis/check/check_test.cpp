@@ -261,6 +261,20 @@ TEST(Cause, ChangesWhatItsNameSays) {
   nodes.inter->nics = 2;
   EXPECT_EQ(with_cause(nodes, Cause::half_nics).inter->nics, 1);
   EXPECT_EQ(with_cause(nodes, Cause::one_nic).inter->nics, 2) << "half of them says it already";
+  nodes.inter->nics = 1;
+  EXPECT_EQ(with_cause(nodes, Cause::half_nics), nodes) << "one NIC has no half";
+  nodes.inter->nics = 3;
+  EXPECT_EQ(with_cause(nodes, Cause::one_nic).inter->nics, 1);
+  EXPECT_EQ(with_cause(nodes, Cause::nics_half_rate).inter->rate, BytesPerSecond{2.5e9});
+  for (const Cause cause :
+       {Cause::half_nics, Cause::one_nic, Cause::shared_nic, Cause::nics_half_rate, Cause::tcp}) {
+    EXPECT_EQ(with_cause(slots, cause), slots) << "there is no network";
+  }
+}
+
+TEST(Cause, HasACommandThatTells) {
+  EXPECT_EQ(telling_command(Cause::links_half), "nvidia-smi nvlink --status");
+  EXPECT_EQ(telling_command(Cause::none), "");
 }
 
 TEST(Cause, FollowsFromWhatTheDescriptionSaysOfSlotsAndNics) {

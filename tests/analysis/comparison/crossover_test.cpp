@@ -1,8 +1,10 @@
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/comparison/speedup_grid.hpp"
 #include "analysis/comparison/verdict.hpp"
 #include "tests/analysis/points.hpp"
 
@@ -11,6 +13,7 @@ namespace {
 
 using examples::kKiB;
 using examples::points;
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
 
@@ -138,6 +141,74 @@ TEST(Crossover, EveryNumberOfRanksHasItsOwnAndSizesComeInAnyOrder) {
   EXPECT_EQ(found[0].predicted_crossings, std::nullopt) << "a message of no bytes has no place on the axis";
   EXPECT_EQ(found[1].ranks, 8);
   EXPECT_THAT(found[1].predicted_bytes, Optional(Bytes{2048}));
+}
+
+/// Naive against ring on private links of 1 us and 1 GB/s.
+SpeedupGrid grid_of(const Scenario& scenario, const std::string& machine,
+                    const std::vector<Point>& runs = {}) {
+  return speedup_grid(scenario, parse_machine(machine, "test"), runs, kCrossing);
+}
+
+Scenario scenario_of(const std::vector<int>& ranks, const std::vector<Bytes>& sizes) {
+  Scenario scenario;
+  scenario.ranks = ranks;
+  scenario.message_sizes = sizes;
+  return scenario;
+}
+
+const char* const kCustom = "intra: {kind: custom, latency: 1 us, bandwidth: 1 GB/s}";
+
+TEST(SpeedupGrid, HasTheRanksThatTheMachineHolds) {
+  const Scenario scenario = scenario_of({16, 1, 8, 2, 4, 9}, {Bytes{4096}});
+  const auto ranks = [&](const std::string& keys) {
+    return grid_of(scenario, fmt::format("{{{}, {}}}", kCustom, keys)).ranks;
+  };
+  const std::string network = "inter: {kind: infiniband, rate: 100 Gb/s, nics: 1}";
+  EXPECT_THAT(grid_of(scenario, fmt::format("{{{}}}", kCustom)).ranks, ElementsAre(2, 4, 8, 9, 16));
+  EXPECT_THAT(ranks("gpus_per_node: 8"), ElementsAre(2, 4, 8));
+  EXPECT_THAT(ranks("gpus_per_node: 8, nodes: 2, " + network), ElementsAre(2, 4, 8, 9, 16));
+  Machine half =
+      parse_machine(fmt::format("{{{}, gpus_per_node: 8, nodes: 2, {}}}", kCustom, network), "test");
+  half.ranks_per_node = 4;
+  EXPECT_THAT(speedup_grid(scenario, half, {}, kCrossing).ranks, ElementsAre(2, 4, 8));
+  EXPECT_THAT(
+      grid_of(scenario, "{gpu: {model: V100-SXM2-16GB}, intra: {kind: nvlink, wiring: hybrid_cube_mesh}}")
+          .ranks,
+      ElementsAre(2, 4, 8));
+}
+
+TEST(SpeedupGrid, ReachesFourTimesBeyondTheSizesOfTheScenario) {
+  const std::string machine = fmt::format("{{{}}}", kCustom);
+  Scenario scenario = scenario_of({2}, {{16'384}, {40'000}});
+  EXPECT_THAT(grid_of(scenario, machine).sizes,
+              ElementsAre(Bytes{4096}, Bytes{8192}, Bytes{16'384}, Bytes{32'768}, Bytes{40'000},
+                          Bytes{65'536}, Bytes{131'072}));
+  scenario.message_sizes = {Bytes{1024}};
+  EXPECT_THAT(grid_of(scenario, machine).sizes, ElementsAre(Bytes{1024}, Bytes{2048}, Bytes{4096}));
+  scenario.message_sizes = {Bytes{4LL << 30}};
+  EXPECT_EQ(grid_of(scenario, machine).sizes.back(), Bytes{4LL << 30}) << "no more than 4 GiB";
+  EXPECT_EQ(grid_of(scenario, machine).sizes.front(), Bytes{1LL << 30});
+}
+
+TEST(SpeedupGrid, IsTheTimeOfTheBaselineOverThatOfTheCandidate) {
+  const Scenario scenario = scenario_of({4, 2}, {Bytes{1 << 20}});
+  const std::vector<Point> runs =
+      points({{.algorithm = "naive", .ranks = 4, .bytes = 1 << 20, .measured_ms = 3},
+              {.algorithm = "ring", .ranks = 4, .bytes = 1 << 20, .measured_ms = 2}});
+  const SpeedupGrid grid = grid_of(scenario, fmt::format("{{{}}}", kCustom), runs);
+  EXPECT_EQ(grid.baseline, "naive");
+  EXPECT_EQ(grid.candidate, "ring");
+  ASSERT_EQ(grid.speedup.size(), 2U);
+  ASSERT_EQ(grid.speedup[1].size(), grid.sizes.size());
+  // 2(n−1) messages of S one after another against as many of S/n.
+  const double alpha = 1e-6;
+  const double whole = 1e-9 * (1 << 20);
+  EXPECT_NEAR(grid.speedup[0][2], (alpha + whole) / (alpha + whole / 2), 1e-6);
+  EXPECT_NEAR(grid.speedup[1][2], (alpha + whole) / (alpha + whole / 4), 1e-6);
+  ASSERT_EQ(grid.measured.size(), 1U);
+  EXPECT_EQ(grid.measured[0].ranks, 4);
+  EXPECT_EQ(grid.measured[0].bytes, Bytes{1 << 20});
+  EXPECT_DOUBLE_EQ(grid.measured[0].speedup, 1.5);
 }
 
 }  // namespace

@@ -32,6 +32,16 @@ TEST(NicSentences, OfManyPredictionsNameEachAlgorithmOncePerKindOfNode) {
       ElementsAre("ring uses 1 of the 8 NICs of a node", "direct uses 2 to 8 of the 8 NICs of a node"));
 }
 
+TEST(NicSentences, ARangeHoldsTheLeastAndTheMostInAnyOrder) {
+  for (const auto& counts : {std::vector{2, 4, 3}, {4, 2, 3}, {3, 4, 2}}) {
+    std::vector<AlgorithmNics> predicted;
+    for (const int used : counts) {
+      predicted.push_back({"direct", {used, 8}});
+    }
+    EXPECT_THAT(said(predicted), ElementsAre("direct uses 2 to 4 of the 8 NICs of a node"));
+  }
+}
+
 TEST(NicSentences, SayThatNativeUsesThemAllOnNodesOfTheSameKind) {
   EXPECT_THAT(
       said({{"ring", {1, 4}}, {"ring", {1, 8}}, {"native", {8, 8}}}),

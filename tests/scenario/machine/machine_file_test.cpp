@@ -391,7 +391,8 @@ TEST(MachineFile, CurvesAscend) {
 
 TEST(MachineFile, KnownNumbersNameWhatWasMeasured) {
   EXPECT_THAT(machine_problems(kIntra + "known: [{natve: {ranks: 2, bytes: 1 MiB, seconds: 1 ms}}]\n"),
-              ElementsAre(HasSubstr("unknown algorithm or collective 'natve'")));
+              ElementsAre(AllOf(HasSubstr("unknown algorithm or collective 'natve'"), HasSubstr("p2p"),
+                                HasSubstr("all_gather"))));
   EXPECT_EQ(
       machine_of(kIntra + "known: [{all_gather: {ranks: 2, bytes: 1 MiB, seconds: 1 ms}}]\n").known.at(0),
       (Known{.collective = Collective::all_gather,

@@ -328,6 +328,14 @@ TEST_F(PlanFile, AnOfferIsAMachineThatIsThere) {
   EXPECT_THAT(refused("workload: resnet50\noffers: []"), HasSubstr("is an empty list"));
 }
 
+TEST_F(PlanFile, AFileOfOffersHoldsThem) {
+  const std::string offer = "{machine: p4d.24xlarge, gpus: 4}";
+  EXPECT_EQ(load_offers(write("offers.yaml", "offers: [" + offer + "]"), known()).at(0).gpus, 4);
+  for (const std::string text : {"{}", "offers: {}", "offers: [{machine: p4d.24xlarge, gpus: 9}]"}) {
+    EXPECT_THROW(load_offers(write("offers.yaml", text), known()), Error) << text;
+  }
+}
+
 TEST(Csv, ReadsQuotesAndLineEnds) {
   const CsvTable table = parse_csv("a,b\r\n\"x, \"\"y\"\"\",2\r\n\r\n", "x.csv");
   EXPECT_THAT(table.header, ElementsAre("a", "b"));

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/sharing/activities.hpp"
+#include "tests/schedule/scripted.hpp"
 #include "tests/sim/engine/networks.hpp"
 
 namespace ringside {
@@ -156,6 +157,49 @@ TEST(LinkSharing, AnEmptyMessageTakesItsLatencyAndUsesNoNic) {
   EXPECT_EQ(sharing.nics()->used, 0);
   sharing.begin({.source = 0, .target = 1, .bytes = 8});
   EXPECT_EQ(sharing.nics()->used, 1);
+}
+
+/// Rank 0 sends to ranks 1 and 2, and rank 1 to rank 2, each in a round of its own.
+Execution three_messages(std::int64_t bytes) {
+  return Execution(scripted_schedule({.num_buffers = 2,
+                                      .rounds = {{{.source = 0, .target = 1}},
+                                                 {{.source = 0, .target = 2}},
+                                                 {{.source = 1, .target = 2}},
+                                                 {{.source = 2, .target = 2, .target_buffer = 1}}}},
+                                     3),
+                   {bytes}, DataType::float32);
+}
+
+TEST(BusiestLink, IsTheOneThatTakesLongestForWhatCrossesIt) {
+  const auto medium = busiest_link(three_messages(1'000), test::one_medium(3, {.inverse_bandwidth = 1e-9}));
+  ASSERT_TRUE(medium);
+  EXPECT_NEAR(medium->seconds.value, 3e-6, 1e-15);
+  EXPECT_EQ(medium->limit.link, "the medium");
+  EXPECT_EQ(medium->limit.crossings, 3) << "what stays in a rank crosses nothing";
+  // The second link carries two messages, the third one, which takes three times as long.
+  const auto wired = [](double slow) {
+    return test::wired({{.name = "a", .latency = {}, .capacity = {1e9}},
+                        {.name = "b", .latency = {}, .capacity = {1e9}},
+                        {.name = "c", .latency = {}, .capacity = {slow}}},
+                       {{{}, {0}, {1}}, {{}, {}, {1, 2}}, {{}, {}, {}}});
+  };
+  EXPECT_EQ(busiest_link(three_messages(1'000), wired(1e9 / 3))->limit.link, "c");
+  EXPECT_EQ(busiest_link(three_messages(1'000), wired(1e9))->limit.link, "b");
+  EXPECT_EQ(busiest_link(three_messages(1'000), wired(1e9 / 2))->limit.link, "b") << "the first of two";
+}
+
+TEST(BusiestLink, IsAPortWhereMessagesShareOne) {
+  Network network = test::uniform_network(3, {.inverse_bandwidth = 1e-9});
+  EXPECT_FALSE(busiest_link(three_messages(1'000), network)) << "every pair has its own link";
+  network.uniform->single_port = true;
+  const auto port = busiest_link(three_messages(1'000), network);
+  ASSERT_TRUE(port);
+  EXPECT_NEAR(port->seconds.value, 2e-6, 1e-15);
+  EXPECT_EQ(port->limit.link, "rank 0 out");
+  EXPECT_EQ(port->limit.crossings, 2);
+  EXPECT_FALSE(busiest_link(three_messages(0), network)) << "nothing is sent";
+  network.uniform->inverse_bandwidth = {0};
+  EXPECT_FALSE(busiest_link(three_messages(1'000), network)) << "a message takes no time";
 }
 
 }  // namespace

@@ -295,7 +295,11 @@ TEST(SharedProcessor, ACopyWithinARankTakesAsLongAsReducing) {
   const Schedule copies =
       scripted_schedule({.num_buffers = 2, .rounds = {{{.source = 0, .target = 0, .target_buffer = 1}}}}, 2);
   const Execution execution(copies, {100'000}, DataType::float32);
-  EXPECT_NEAR(replay(execution, shared_processor(2)).value, 4e-10 * 100'000, 1e-15);
+  std::vector<TraceEvent> trace;
+  EXPECT_NEAR(replay(execution, shared_processor(2), {.trace = &trace}).value, 4e-10 * 100'000, 1e-15);
+  ASSERT_EQ(trace.size(), 1U);
+  EXPECT_EQ(trace[0].start.value, 0);
+  EXPECT_NEAR(trace[0].end.value, 4e-10 * 100'000, 1e-15);
 }
 
 }  // namespace

@@ -79,6 +79,18 @@ TEST(MaxMinSolver, AConstraintThatIsNamedTwiceCountsTwice) {
   EXPECT_EQ(solver.total_weight(memory), 3);
 }
 
+TEST(MaxMinSolver, AVariableThatIsDefinedAgainForgetsItsConstraints) {
+  MaxMinSolver solver;
+  const MaxMinSolver::Id narrow = solver.add_constraint(1);
+  const MaxMinSolver::Id wide = solver.add_constraint(6);
+  solver.define(0, 5, std::vector{narrow});
+  solver.define(0, 4, std::vector{wide});
+  solver.enter(0);
+  solver.solve();
+  EXPECT_EQ(solver.value(0), 4);
+  EXPECT_EQ(solver.num_variables(narrow), 0);
+}
+
 TEST(MaxMinSolver, WithoutConstraintsOrWithInfiniteOnesTheValueIsThatOfOneAlone) {
   MaxMinSolver solver;
   const MaxMinSolver::Id endless = solver.add_constraint(std::numeric_limits<double>::infinity());

@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "sim/engine/flow.hpp"
 #include "sim/engine/flow_prediction.hpp"
 #include "sim/engine/replay.hpp"
+#include "sim/symmetry/partition.hpp"
 #include "tests/sim/symmetry/trees.hpp"
 
 namespace ringside {
@@ -84,6 +86,24 @@ TEST(FreeFlow, AnUplinkHasRoomForAsManyAsFitIntoIt) {
     EXPECT_EQ(links_of_free_flow(all_reduce("hierarchical", network, 1'000), network).has_value(),
               flows == 4.0);
   }
+}
+
+TEST(LinkFlows, FollowOneAnotherWhereOneRankSendsOrReceivesThemAll) {
+  const auto follow = [](const std::vector<std::pair<Move, std::int32_t>>& flows) {
+    LinkFlows link;
+    for (const auto& [move, round] : flows) {
+      link.add(move, round);
+    }
+    return link.follow_one_another();
+  };
+  const auto from = [](Rank source, Rank target) { return Move{.source = source, .target = target}; };
+  EXPECT_TRUE(follow({}));
+  EXPECT_TRUE(follow({{from(1, 2), 0}, {from(1, 3), 1}, {from(1, 2), 3}})) << "all from rank 1";
+  EXPECT_TRUE(follow({{from(1, 2), 0}, {from(3, 2), 1}, {from(1, 2), 3}})) << "all to rank 2";
+  EXPECT_FALSE(follow({{from(1, 2), 0}, {from(1, 3), 1}, {from(2, 3), 2}}));
+  EXPECT_FALSE(follow({{from(1, 2), 0}, {from(3, 2), 1}, {from(3, 4), 2}}));
+  EXPECT_FALSE(follow({{from(1, 2), 0}, {from(1, 3), 0}})) << "two in one round";
+  EXPECT_FALSE(follow({{from(1, 2), 1}, {from(1, 2), 2}, {from(1, 2), 2}}));
 }
 
 TEST(FreeFlow, ChunksWithoutElementsAreNotLookedAt) {

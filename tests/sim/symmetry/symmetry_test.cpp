@@ -330,6 +330,13 @@ TEST(Certificate, RoundsThatAreLeftOutOrToldToRepeatAreRefused) {
   EXPECT_TRUE(refused([](auto& lines) { --lines.back().times; }));
   EXPECT_TRUE(refused([](auto& lines) { ++lines.front().times; }));
   EXPECT_TRUE(refused([](auto& lines) { lines.front().first = 1; }));
+  Partition cut = right;
+  cut.stages.back().lines.pop_back();
+  EXPECT_THAT(check_partition(execution, network, cut),
+              testing::Contains(testing::HasSubstr("are left out")));
+  cut.stages.clear();
+  EXPECT_THAT(check_partition(execution, network, cut),
+              testing::Contains(testing::HasSubstr("rounds from 0 on are left out")));
   // Halving and doubling have no round that comes twice.
   const Execution halving = all_reduce("halving_doubling", network, 100);
   Partition wrong = flow_of(halving, network).partition;
