@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "common/error.hpp"
+#include "results/codec/reader.hpp"
 #include "tests/study/workspace.hpp"
 
 namespace ringside::study {
@@ -18,7 +19,10 @@ TEST(TraceStudy, EveryAlgorithmHasATimelineInAFile) {
     ASSERT_TRUE(timeline.simulated);
     EXPECT_FALSE(timeline.simulated->events.empty());
     EXPECT_FALSE(timeline.recorded);
-    EXPECT_TRUE(std::filesystem::exists(timeline.file)) << timeline.file;
+    const std::string text = read_text(timeline.file);
+    for (const char* track : {"rank 0", "rank 3", "0 → 1", "3 → 0"}) {
+      EXPECT_THAT(text, testing::HasSubstr(track)) << timeline.key.algorithm;
+    }
   }
 }
 
