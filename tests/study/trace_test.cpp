@@ -28,7 +28,7 @@ TEST(TraceStudy, EveryAlgorithmHasATimelineInAFile) {
 
 TEST(TraceStudy, TooManyRanksAreRefused) {
   Workspace workspace;
-  EXPECT_THROW(trace({.scenario = workspace.scenario("a.yaml", kUniform), .ranks = kMostTracedRanks + 1},
+  EXPECT_THROW(trace({.scenario = workspace.scenario("a.yaml", kUniform), .ranks = 257},
                      workspace.invocation(), workspace.observer()),
                Error);
 }
