@@ -177,5 +177,14 @@ TEST(ImportedRows, EveryColumnOfACsvCounts) {
   EXPECT_DOUBLE_EQ(points[1].measured->seconds.value, 7e-6);
 }
 
+TEST(ImportedRows, BytesThatAreNoTextAreReplaced) {
+  const Import import = import_text(
+      "# nThread 1\n#  Rank  0 Pid 1 on n device 0 [0x17] NVIDIA L40\xFF\n"
+      "#  Rank  1 Pid 1 on n device 1 [0x18] NVIDIA L40\xFF\n" +
+          kTitle + kRow,
+      "x");
+  EXPECT_EQ(import.gpu, "NVIDIA L40\xEF\xBF\xBD");
+}
+
 }  // namespace
 }  // namespace ringside

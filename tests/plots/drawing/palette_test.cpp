@@ -106,7 +106,7 @@ TEST(Palette, TextIsReadableOnLightAndDark) {
   EXPECT_EQ(readable_on(kSkyBlue), kBlack);
   EXPECT_EQ(readable_on(kBlack), kWhite);
   EXPECT_EQ(readable_on(kBlue), kWhite);
-  EXPECT_EQ(readable_on({.rgb = 0x8B8B8B}), kWhite);
+  EXPECT_EQ(readable_on({.rgb = 0x8C8C8C}), kWhite);
   EXPECT_EQ(readable_on({.rgb = 0x8D8D8D}), kBlack);
 }
 
