@@ -20,8 +20,8 @@ TEST(TraceStudy, EveryAlgorithmHasATimelineInAFile) {
     EXPECT_FALSE(timeline.simulated->events.empty());
     EXPECT_FALSE(timeline.recorded);
     const std::string text = read_text(timeline.file);
-    for (const char* track : {"rank 0", "rank 3", "0 → 1", "3 → 0"}) {
-      EXPECT_THAT(text, testing::HasSubstr(track)) << timeline.key.algorithm;
+    for (const char* part : {"rank 0", "rank 3", "0 → 1", "3 → 0", "\"ph\": \"X\""}) {
+      EXPECT_THAT(text, testing::HasSubstr(part)) << timeline.key.algorithm;
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "study/logs/import.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "common/error.hpp"
@@ -34,6 +36,8 @@ TEST(ImportStudy, EveryRowOfALongLogStandsOnce) {
   const std::vector<Point> points = read_results(*study.file).points;
   ASSERT_EQ(points.size(), kRows);
   EXPECT_EQ(points.back().key.bytes.value, 4 * static_cast<std::int64_t>(kRows));
+  const std::string text = read_text(*study.file);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + static_cast<std::ptrdiff_t>(kRows));
 }
 
 TEST(ImportStudy, EarlierResultsAreKept) {
