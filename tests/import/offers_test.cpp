@@ -1,3 +1,5 @@
+// 400 lines: what listings of all clouds and hosts say stands side by side.
+
 #include <algorithm>
 
 #include <fmt/format.h>
