@@ -103,7 +103,9 @@ class Finder:
         elif kind in (Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR) and len(children) == 2:
             self.binary(cursor, children, place)
         elif kind == Kind.UNARY_OPERATOR and re.match(r"!(?!=)|-(?!-)", self.source(cursor)):
-            self.add(cursor, place, "unary", f"({self.source(children[0])})")
+            # Still a bool: beside one, an `std::optional` would become what holds one.
+            twice = "!!" if self.source(cursor).startswith("!") else ""
+            self.add(cursor, place, "unary", f"{twice}({self.source(children[0])})")
         elif kind in (Kind.INTEGER_LITERAL, Kind.FLOATING_LITERAL, Kind.CXX_BOOL_LITERAL_EXPR):
             self.constant(cursor, place)
         elif kind == Kind.CALL_EXPR:

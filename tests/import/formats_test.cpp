@@ -165,6 +165,11 @@ TEST(ImportAllReduceBench, ReadsItsThreeForms) {
                                   "1495.6475830078125\n",
                                   "x")),
               ElementsAre(Is(Collective::all_reduce, 424, 6'000'000'000, 16 * 6e9 / 1499.183349609375e3)));
+  EXPECT_THAT(rows_of(import_text("0 data size: 6.0 GB\ntput_avg (Gbps): none busbw_avg (Gbps): none\n"
+                                  "0 data size: 6.0 GB\ntput_avg (Gbps): 1499.183349609375 busbw_avg (Gbps): "
+                                  "1495.6475830078125\n",
+                                  "x")),
+              ElementsAre(Is(Collective::all_reduce, 424, 6'000'000'000, 16 * 6e9 / 1499.183349609375e3)));
 }
 
 TEST(ImportDeepSpeed, ReadsWhatItDefines) {

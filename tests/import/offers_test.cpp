@@ -1,3 +1,5 @@
+// 400 lines: what listings of all clouds and hosts say stands side by side.
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@ namespace ringside {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -301,6 +304,135 @@ TEST(VastOffers, NamesOfTodayAreKnown) {
     EXPECT_EQ(offer.problem, "") << listed;
     EXPECT_EQ(offer.machine.gpu ? offer.machine.gpu->model : "", model) << listed;
   }
+}
+
+TEST(VastOffers, WhatAHostIsAndHowLongItIsFreeAreTold) {
+  EXPECT_THAT(one(kFour3090 + R"(,"verification":"deverified")").warnings,
+              ElementsAre("Its host is deverified."));
+  EXPECT_THAT(one(kFour3090 + R"(,"verification":"verified")").warnings, IsEmpty());
+  EXPECT_THAT(one(kFour3090 + R"(,"reliability2":0.5)").warnings, SizeIs(1));
+  EXPECT_THAT(one(kFour3090 + R"(,"reliability":0.99,"reliability2":0.5)").warnings, IsEmpty());
+  EXPECT_THAT(one(kFour3090 + R"(,"rented":true)").warnings, SizeIs(1));
+  EXPECT_THAT(one(kFour3090 + R"(,"rented":false,"is_bid":false,"vms_enabled":false)").warnings, IsEmpty());
+  EXPECT_EQ(one(kFour3090 + R"(,"duration":3600)").available, Seconds{3600});
+  EXPECT_EQ(one(kFour3090 + R"(,"duration":0)").available, std::nullopt);
+}
+
+TEST(VastOffers, ThoseWithoutAnIdAreCountedFromOne) {
+  const std::vector<Offer> offers = vast(fmt::format("[{{{0}}},{{{0},\"id\":77}}]", kFour3090));
+  EXPECT_EQ(offers.at(0).name, "4 × RTX 3090 (offer 1)");
+  EXPECT_EQ(offers.at(0).source, "offers.json: offer 1");
+  EXPECT_EQ(offers.at(1).name, "4 × RTX 3090 (77)");
+  EXPECT_EQ(offers.at(1).source, "offers.json: offer 77");
+}
+
+TEST(VastOffers, NumbersOfGpusHaveALeastAndALargest) {
+  const auto problem = [](const char* gpus, const char* share) {
+    return one(fmt::format(R"("gpu_name":"RTX 3090","num_gpus":{},"gpu_frac":{},"dph_total":1)", gpus, share))
+        .problem;
+  };
+  EXPECT_EQ(problem("1", "1"), "");
+  EXPECT_EQ(problem("1024", "1"), "");
+  EXPECT_THAT(problem("1025", "1"), HasSubstr("num_gpus is 1025"));
+  EXPECT_THAT(problem("0", "1"), HasSubstr("num_gpus is 0"));
+  EXPECT_EQ(problem("2", "0.001953125"), "") << "two of 1024";
+  EXPECT_THAT(problem("2", "0.0019"), HasSubstr("gpu_frac"));
+}
+
+TEST(VastOffers, WhatIsFreeHasNoPrice) {
+  EXPECT_EQ(one(R"("gpu_name":"RTX 3090","num_gpus":4,"dph_total":0)").per_hour, std::nullopt);
+}
+
+struct Board {
+  const char* gpu;
+  int rented;
+  double share;
+  const char* more;  ///< Further fields.
+  IntraKind kind;
+  std::string wiring;
+  std::optional<bool> nvswitch;
+  int gpus_per_node;
+};
+
+TEST(VastOffers, BoardsAreWiredAsTheirMakersWireThem) {
+  const char* const links = R"(,"bw_nvlink":300)";
+  const std::vector<Board> boards = {
+      {"H100 SXM", 8, 1, "", IntraKind::nvlink, "", true, 8},
+      {"H100 SXM", 2, 0.25, "", IntraKind::nvlink, "", true, 8},
+      {"H100 SXM", 2, 0.25, R"(,"bw_nvlink":0)", IntraKind::pcie, "", std::nullopt, 8},
+      {"Tesla V100", 2, 1, links, IntraKind::nvlink, "full_mesh", false, 4},
+      {"Tesla V100", 4, 1, links, IntraKind::nvlink, "full_mesh", false, 4},
+      {"Tesla V100", 5, 1, links, IntraKind::nvlink, "hybrid_cube_mesh", false, 8},
+      {"Tesla V100", 8, 1, links, IntraKind::nvlink, "hybrid_cube_mesh", false, 8},
+      {"Tesla V100", 16, 1, links, IntraKind::nvlink, "", true, 16},
+      {"Tesla V100", 4, 1, "", IntraKind::pcie, "", std::nullopt, 4},
+      {"A100 PCIE", 4, 1, "", IntraKind::pcie, "", std::nullopt, 4},
+      {"A100 PCIE", 4, 1, links, IntraKind::nvlink, "bridge_pairs", false, 4},
+      {"MI300X", 2, 1, "", IntraKind::xgmi, "", std::nullopt, 8},
+      {"MI100", 2, 1, "", IntraKind::xgmi, "", std::nullopt, 4}};
+  for (const Board& board : boards) {
+    const std::string what = fmt::format("{} × {}{}", board.rented, board.gpu, board.more);
+    const Offer offer = one(fmt::format(R"("gpu_name":"{}","num_gpus":{},"gpu_frac":{},"dph_total":1{})",
+                                        board.gpu, board.rented, board.share, board.more));
+    ASSERT_EQ(offer.problem, "") << what;
+    ASSERT_TRUE(offer.machine.intra) << what;
+    EXPECT_EQ(offer.machine.intra->kind, board.kind) << what;
+    EXPECT_EQ(offer.machine.intra->wiring.value_or(""), board.wiring) << what;
+    EXPECT_EQ(offer.machine.intra->nvswitch, board.nvswitch) << what;
+    EXPECT_EQ(offer.machine.gpus_per_node, board.gpus_per_node) << what;
+    EXPECT_TRUE(offer.machine.intra->generation) << what;
+  }
+}
+
+TEST(VastOffers, CardsBeyondASocketHaveTwoAndMemoryTellsCardsApart) {
+  const auto cards = [](int gpus) {
+    return one(fmt::format(R"("gpu_name":"RTX 3090","num_gpus":{},"dph_total":1)", gpus)).machine.intra;
+  };
+  EXPECT_EQ(cards(4)->sockets, 1);
+  EXPECT_EQ(cards(5)->sockets, 2);
+  const auto sized = [](int mib) {
+    return one(fmt::format(R"("gpu_name":"A100 SXM4","num_gpus":1,"gpu_ram":{},"dph_total":1)", mib))
+        .machine.gpu->model;
+  };
+  EXPECT_EQ(sized(40960), "A100-SXM4-40GB");
+  EXPECT_EQ(sized(81559), "A100-SXM4-80GB");
+}
+
+TEST(SkypilotOffers, EachPriceNamesTheRowThatItIsFrom) {
+  const OfferListing listing = read_skypilot_offers(
+      "InstanceType,AcceleratorName,AcceleratorCount,Price,SpotPrice,Region\n"
+      "p,T4,1,0.5,0.3,a\np,T4,1,0.4,0.2,b\np,T4,1,0.6,0.1,c\nq,T4,half,1,1,a\n",
+      "x.csv", no_machine);
+  ASSERT_THAT(listing.offers, SizeIs(3));
+  EXPECT_EQ(listing.offers[0].name, "p (spot)");
+  EXPECT_EQ(listing.offers[0].source, "x.csv:4");
+  EXPECT_DOUBLE_EQ(listing.offers[0].per_hour->amount, 0.1);
+  EXPECT_EQ(listing.offers[1].source, "x.csv:3");
+  EXPECT_DOUBLE_EQ(listing.offers[1].per_hour->amount, 0.4);
+  EXPECT_EQ(listing.offers[2].name, "q");
+  EXPECT_EQ(listing.offers[2].source, "x.csv:5");
+  EXPECT_THAT(listing.offers[2].problem, HasSubstr("'half'"));
+  EXPECT_EQ(listing.rows.offered, 3U);
+  EXPECT_EQ(listing.rows.not_understood, 1U);
+}
+
+TEST(SkypilotOffers, GpusOfGoogleAreInTheMachineThatIsMadeForThem) {
+  const auto machine = [](const std::string& gpu, int count) {
+    const Offer offer =
+        read_skypilot_offers(
+            fmt::format("InstanceType,AcceleratorName,AcceleratorCount,Price,Region\n,{},{},1,a\n", gpu,
+                        count),
+            "x.csv", no_machine)
+            .offers.at(0);
+    return offer.name.substr(0, offer.name.find(' '));
+  };
+  EXPECT_EQ(machine("A100", 8), "a2-highgpu-8g");
+  EXPECT_EQ(machine("A100", 16), "a2-megagpu-16g");
+  EXPECT_EQ(machine("H100", 16), "a3-highgpu-16g");
+  EXPECT_EQ(machine("L4", 1), "g2-standard-4");
+  EXPECT_EQ(machine("L4", 2), "g2-standard-24");
+  EXPECT_EQ(machine("T4", 1), "n1-highmem-8");
+  EXPECT_EQ(machine("T4", 16), "n1-highmem-64");
 }
 
 }  // namespace

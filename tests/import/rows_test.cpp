@@ -154,5 +154,37 @@ TEST(ImportedRows, SizesOfAKindReachFromTheLeastToTheMost) {
               ElementsAre(HasSubstr("4 KiB to 1 MiB")));
 }
 
+TEST(ImportedRows, EveryColumnOfACsvCounts) {
+  const auto points = points_of(
+      "# a comment\nbytes,time_us,ranks,collective,algorithm,dtype,op,remark\n"
+      "1024,5,4,all_gather,ring,float64,max,x\n2 KiB,7,8,reduce,native,int32,min,\"a, b\"\n");
+  ASSERT_THAT(points, SizeIs(2));
+  const PointKey first = {.collective = Collective::all_gather,
+                          .algorithm = "ring",
+                          .ranks = 4,
+                          .bytes = {1024},
+                          .dtype = DataType::float64,
+                          .op = ReduceOp::max};
+  const PointKey second = {.collective = Collective::reduce,
+                           .algorithm = "native",
+                           .ranks = 8,
+                           .bytes = {2048},
+                           .dtype = DataType::int32,
+                           .op = ReduceOp::min};
+  EXPECT_EQ(points[0].key, first);
+  EXPECT_EQ(points[1].key, second);
+  EXPECT_DOUBLE_EQ(points[0].measured->seconds.value, 5e-6);
+  EXPECT_DOUBLE_EQ(points[1].measured->seconds.value, 7e-6);
+}
+
+TEST(ImportedRows, BytesThatAreNoTextAreReplaced) {
+  const Import import = import_text(
+      "# nThread 1\n#  Rank  0 Pid 1 on n device 0 [0x17] NVIDIA L40\xFF\n"
+      "#  Rank  1 Pid 1 on n device 1 [0x18] NVIDIA L40\xFF\n" +
+          kTitle + kRow,
+      "x");
+  EXPECT_EQ(import.gpu, "NVIDIA L40\xEF\xBF\xBD");
+}
+
 }  // namespace
 }  // namespace ringside

@@ -99,16 +99,30 @@ TEST(PredictStudy, ATimeOfAnAlgorithmSharpensAllPredictions) {
   }
 }
 
+constexpr std::string_view kTwoNodes =
+    "algorithms: [ring, native]\nranks: 16\nmessage_sizes: [8 MB]\nbackend: nccl\n"
+    "machine: {gpu: {model: A100-SXM4-40GB}, nodes: 2, gpus_per_node: 8, "
+    "intra: {kind: nvlink, generation: 3, switch: true}, inter: {kind: infiniband, rate: 200 Gb/s, nics: 8}";
+
+TEST(PredictStudy, OfSeveralKnownTimesOneThatBearsOnSomethingIsEnough) {
+  Workspace workspace;
+  const std::string useful = "{native: {ranks: 16, bytes: 1 GiB, seconds: 95 ms}}";
+  const std::string useless = "{native: {ranks: 8, bytes: 1 GiB, seconds: 95 ms}}";
+  const auto predicted = [&](const std::vector<std::string>& known) {
+    return predict({.scenario = workspace.scenario("a.yaml", std::string(kTwoNodes) + "}\n"),
+                    .native = {.known = known}},
+                   workspace.invocation(), workspace.observer());
+  };
+  EXPECT_NO_THROW(predicted({useful + ", " + useless}));
+  EXPECT_THROW(predicted({useful, useless}), Error);
+}
+
 TEST(PredictStudy, AValueOfTheMachineFileThatBearsOnNothingIsRefused) {
   Workspace workspace;
   const PredictRequest request{
-      .scenario =
-          workspace.scenario("a.yaml",
-                             "algorithms: [ring, native]\nranks: 16\nmessage_sizes: [8 MB]\nbackend: nccl\n"
-                             "machine: {gpu: {model: A100-SXM4-40GB}, nodes: 2, gpus_per_node: 8, "
-                             "intra: {kind: nvlink, generation: 3, switch: true}, "
-                             "inter: {kind: infiniband, rate: 200 Gb/s, nics: 8}, "
-                             "known: [{native: {ranks: 8, bytes: 1 GiB, seconds: 95 ms}}]}\n")};
+      .scenario = workspace.scenario(
+          "a.yaml",
+          std::string(kTwoNodes) + ", known: [{native: {ranks: 8, bytes: 1 GiB, seconds: 95 ms}}]}\n")};
   EXPECT_THAT([&] { predict(request, workspace.invocation(), workspace.observer()); },
               testing::ThrowsMessage<Error>(HasSubstr("known: native of 1 GiB on 8 ranks: affects none")));
 }

@@ -1,5 +1,6 @@
 #include "import/machine/topology_xml.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,6 +57,37 @@ TEST(TopologyXml, WhatIsCutOrUnknownIsNamedWithItsLine) {
   EXPECT_THAT(why(whole.substr(0, 75)), HasSubstr("was it cut?"));
   EXPECT_THAT(why("<system></cpu>"), HasSubstr("x.xml:1: no XML from here on"));
   EXPECT_THAT(why(xml("")), HasSubstr("lists no GPUs"));
+}
+
+TEST(TopologyXml, LinksThatDifferFromGpuToGpuAreRefused) {
+  const auto module = [](int first, int second) {
+    return fmt::format(
+        "<pci class=\"0x030200\" vendor=\"0x10de\" device=\"0x2330\"><gpu dev=\"0\"><nvlink target=\"a\" "
+        "count=\"{}\" tclass=\"0x068000\"/><nvlink target=\"b\" count=\"{}\" "
+        "tclass=\"0x068000\"/></gpu></pci>",
+        first, second);
+  };
+  const auto machine = [](const std::string& text) {
+    return machine_of_topology_xml(xml(text), "x", std::nullopt).machine;
+  };
+  EXPECT_EQ(machine(module(9, 9) + module(12, 6)).intra->links_per_gpu, 18) << "the sums are alike";
+  EXPECT_THAT(message_of(ErrorKind::bad_input, [&] { machine(module(9, 9) + module(9, 8)); }),
+              HasSubstr("differ from GPU to GPU"));
+}
+
+TEST(TopologyXml, EightModulesWithoutLinksAreWiredAsTheirModelIs) {
+  std::string devices;
+  for (int i = 0; i < 8; ++i) {
+    devices += "<pci class=\"0x030200\" vendor=\"0x10de\" device=\"0x2330\"/>";
+  }
+  const auto intra = [&](const char* gpu) {
+    return *machine_of_topology_xml(xml(devices), "x", gpu).machine.intra;
+  };
+  EXPECT_EQ(intra("A100-SXM4-40GB").nvswitch, true);
+  EXPECT_FALSE(intra("A100-SXM4-40GB").wiring);
+  EXPECT_EQ(intra("V100-SXM2-32GB").nvswitch, false);
+  EXPECT_EQ(intra("V100-SXM2-32GB").wiring, "hybrid_cube_mesh");
+  EXPECT_EQ(intra("A100-PCIE-40GB").kind, IntraKind::pcie);
 }
 
 }  // namespace

@@ -233,5 +233,17 @@ TEST(HeatMap, TextsStandInTheirRowAndColumn) {
   EXPECT_EQ(texts[1].at.y, 0.5);
 }
 
+TEST(SpeedupMap, AContourIsWhereTheWinnerChangesHoweverLittleItWins) {
+  const auto contours = [](double least, double largest) {
+    SpeedupGrid grid = small_grid();
+    grid.speedup = {{least, 1, largest}, {least, 1, largest}};
+    const Panel map = plots_of(speedup_map(grid, kContext).at(0)).at(0);
+    return elements_of<Contour>(map).size();
+  };
+  EXPECT_EQ(contours(0.9, 1.1), 1U);
+  EXPECT_EQ(contours(1, 1.1), 0U);
+  EXPECT_EQ(contours(0.9, 1), 0U);
+}
+
 }  // namespace
 }  // namespace ringside::plots

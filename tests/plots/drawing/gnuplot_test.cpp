@@ -16,6 +16,7 @@ namespace ringside::plots {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -80,6 +81,23 @@ TEST(GnuplotScript, FontsHaveTheSameSizeInAllFormats) {
   EXPECT_THAT(script_with(text, ImageFormat::png), HasSubstr("font 'DejaVu Sans Bold,15'"));
   EXPECT_THAT(script_with(text, ImageFormat::pdf), HasSubstr("font 'DejaVu Sans Bold,15'"));
   EXPECT_THAT(script_with(text, ImageFormat::svg), HasSubstr("font 'DejaVu Sans Bold,20'"));
+}
+
+TEST(GnuplotScript, LettersAndLinesShrinkWithThePaper) {
+  Figure figure = figure_with(Text{});
+  figure.width = 1200;
+  figure.height = 600;
+  figure.inches = 3;
+  EXPECT_THAT(gnuplot_script(figure, ImageFormat::pdf),
+              AllOf(HasSubstr("pdfcairo size 3.0000in,1.5000in"),
+                    HasSubstr("fontscale 0.24 linewidth 0.24 pointscale 0.24")));
+  EXPECT_THAT(
+      gnuplot_script(figure, ImageFormat::png),
+      AllOf(HasSubstr("pngcairo size 900,450"), HasSubstr("fontscale 0.75 linewidth 0.75 pointscale 0.75")));
+  figure.inches = 0;
+  EXPECT_THAT(gnuplot_script(figure, ImageFormat::pdf),
+              AllOf(HasSubstr("pdfcairo size 12.5000in,6.2500in"),
+                    HasSubstr("fontscale 1 linewidth 1 pointscale 1")));
 }
 
 TEST(GnuplotScript, OpacityBecomesTransparency) {

@@ -106,6 +106,8 @@ TEST(Palette, TextIsReadableOnLightAndDark) {
   EXPECT_EQ(readable_on(kSkyBlue), kBlack);
   EXPECT_EQ(readable_on(kBlack), kWhite);
   EXPECT_EQ(readable_on(kBlue), kWhite);
+  EXPECT_EQ(readable_on({.rgb = 0x8C8C8C}), kWhite);
+  EXPECT_EQ(readable_on({.rgb = 0x8D8D8D}), kBlack);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "study/logs/import.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "common/error.hpp"
@@ -18,6 +20,24 @@ TEST(ImportStudy, EverySeriesBecomesAJournal) {
                  workspace.invocation(), workspace.observer());
   ASSERT_TRUE(study.file);
   EXPECT_EQ(read_results(*study.file).points.size(), 1U);
+}
+
+TEST(ImportStudy, EveryRowOfALongLogStandsOnce) {
+  Workspace workspace;
+  std::string rows = "bytes,time_us\n";
+  constexpr std::size_t kRows = 600;  // Written in several pieces.
+  for (std::size_t row = 1; row <= kRows; ++row) {
+    rows += std::to_string(4 * row) + ",5\n";
+  }
+  const ImportStudy study = import_log({.log = workspace.write("log.csv", rows), .defaults = {.ranks = 2}},
+                                       workspace.invocation(), workspace.observer());
+  EXPECT_EQ(study.series.at(0).rows, kRows);
+  ASSERT_TRUE(study.file);
+  const std::vector<Point> points = read_results(*study.file).points;
+  ASSERT_EQ(points.size(), kRows);
+  EXPECT_EQ(points.back().key.bytes.value, 4 * static_cast<std::int64_t>(kRows));
+  const std::string text = read_text(*study.file);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + static_cast<std::ptrdiff_t>(kRows));
 }
 
 TEST(ImportStudy, EarlierResultsAreKept) {
