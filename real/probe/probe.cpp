@@ -39,7 +39,7 @@ constexpr Bytes kLargestOfSeveral = {8LL << 20};
 std::vector<Bytes> sizes(std::int64_t smallest, Bytes between, Bytes dense, Bytes largest) {
   std::vector<Bytes> result;
   for (std::int64_t size = smallest; size < largest.value; size *= size < dense.value ? 4 : 2) {
-    if (size > between.value && size / 4 < between.value && smallest < between.value && between < largest) {
+    if (!result.empty() && result.back() < between && between.value < size && between < largest) {
       result.push_back(between);
     }
     result.push_back({size});
@@ -69,11 +69,10 @@ ProbeGroup group_of(int num_ranks, bool pairs, bool everybody, Bytes max_bytes, 
       const int factor = in_memory && row.by_ranks && chunks_are_even(ranks) ? 2 : 1;
       // Two ranks send each other whole messages and halves of them; caches end in between.
       const Bytes dense = in_memory && ranks == 2 && messages <= 1 && !row.as_library ? between : largest;
-      const bool too_short =
-          row.as_library && largest < row.smallest;  // Nothing lies where it could be written.
-      for (const Bytes size : messages > 0 && !too_short
-                                  ? sizes(factor * row.smallest.value, between, dense, largest)
-                                  : std::vector<Bytes>{}) {
+      if (messages == 0 || (row.as_library && largest < row.smallest)) {
+        continue;  // What is shorter does not lie where a library would write.
+      }
+      for (const Bytes size : sizes(factor * row.smallest.value, between, dense, largest)) {
         group.keys.push_back({.kind = row.kind, .ranks = ranks, .bytes = size, .messages = messages});
       }
     }

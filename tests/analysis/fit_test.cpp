@@ -292,14 +292,13 @@ TEST(Fit, StreamsSayNothingOfLatencyNorOfSizesThatPingPongsHave) {
   EXPECT_NEAR(fit_probes(samples).latency.value, planted.alpha, 1e-9);
 }
 
-TEST(Fit, TheIntervalIsThatOfStudentsDistribution) {
-  // Three times are on the line of 1 us and 1 GB/s and one is 10 % above it: two degrees of freedom.
-  const std::vector<CurvePoint> times = {
-      {{1'000}, 2e-6}, {{2'000}, 3e-6}, {{4'000}, 5.5e-6}, {{8'000}, 9e-6}};
-  const LinearCost cost = fit_line(times);
-  ASSERT_TRUE(cost.latency_interval && cost.per_byte_interval);
-  EXPECT_NEAR(cost.latency.value, 1e-6, 1e-12);
-  // deviation = (0.5/5.5)/2; t of two degrees is 4.303. Covariance: (pi/2)^2 · deviation^2 · (A'A)^-1.
+/// Standard errors of a line's two numbers where relative deviations have a standard error of one.
+struct UnitErrors {
+  double latency = 0;
+  double per_byte = 0;
+};
+
+UnitErrors unit_errors(const std::vector<CurvePoint>& times) {
   double a00 = 0;
   double a01 = 0;
   double a11 = 0;
@@ -310,16 +309,27 @@ TEST(Fit, TheIntervalIsThatOfStudentsDistribution) {
     a01 += one * bytes;
     a11 += bytes * bytes;
   }
-  const double error = 3.14159265 / 2 * (0.5 / 5.5) / 2;
   const double determinant = a00 * a11 - a01 * a01;
-  EXPECT_NEAR(cost.latency_interval->high - cost.latency.value, 4.303 * error * std::sqrt(a11 / determinant),
-              1e-9);
-  EXPECT_NEAR(cost.per_byte_interval->high - cost.inverse_bandwidth.value,
-              4.303 * error * std::sqrt(a00 / determinant), 1e-13);
+  return {.latency = std::sqrt(a11 / determinant), .per_byte = std::sqrt(a00 / determinant)};
+}
+
+TEST(Fit, TheIntervalIsThatOfStudentsDistribution) {
+  // Three times are on the line of 1 us and 1 GB/s and one is 10 % above it: two degrees of freedom.
+  const std::vector<CurvePoint> times = {
+      {{1'000}, 2e-6}, {{2'000}, 3e-6}, {{4'000}, 5.5e-6}, {{8'000}, 9e-6}};
+  const LinearCost cost = fit_line(times);
+  ASSERT_TRUE(cost.latency_interval && cost.per_byte_interval);
+  EXPECT_NEAR(cost.latency.value, 1e-6, 1e-12);
+  // deviation = (0.5/5.5)/2; t of two degrees is 4.303. Covariance: (pi/2)^2 · deviation^2 · (A'A)^-1.
+  const double error = 3.14159265 / 2 * (0.5 / 5.5) / 2;
+  const UnitErrors unit = unit_errors(times);
+  EXPECT_NEAR(cost.latency_interval->high - cost.latency.value, 4.303 * error * unit.latency, 1e-9);
+  EXPECT_NEAR(cost.per_byte_interval->high - cost.inverse_bandwidth.value, 4.303 * error * unit.per_byte,
+              1e-13);
 }
 
 TEST(Fit, ItsTFollowsTheTableForMoreDegreesOfFreedom) {
-  // A last point 10 % above the line of the others: width over width with two degrees is t over 4.303.
+  // A last point 10 % above the line of the others.
   const auto width = [](int points) {
     std::vector<CurvePoint> times;
     for (int i = 0; i < points; ++i) {
@@ -327,21 +337,14 @@ TEST(Fit, ItsTFollowsTheTableForMoreDegreesOfFreedom) {
     }
     times.back().value *= 1.1;
     const LinearCost cost = fit_line(times);
-    double a00 = 0;
-    double a01 = 0;
-    double a11 = 0;
     double deviation = 0;
     for (const CurvePoint& point : times) {
-      const double one = 1 / point.value;
-      const double bytes = static_cast<double>(point.bytes.value) / point.value;
-      a00 += one * one;
-      a01 += one * bytes;
-      a11 += bytes * bytes;
-      deviation += std::abs(1 - cost.latency.value * one - cost.inverse_bandwidth.value * bytes);
+      const double fitted =
+          cost.latency.value + cost.inverse_bandwidth.value * static_cast<double>(point.bytes.value);
+      deviation += std::abs(1 - fitted / point.value);
     }
     const double error = 3.14159265 / 2 * deviation / (points - 2);
-    return (cost.latency_interval->high - cost.latency.value) /
-           (error * std::sqrt(a11 / (a00 * a11 - a01 * a01)));
+    return (cost.latency_interval->high - cost.latency.value) / (error * unit_errors(times).latency);
   };
   const std::vector<double> table = {4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306};
   for (std::size_t i = 0; i < table.size(); ++i) {
