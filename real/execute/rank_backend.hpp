@@ -44,8 +44,9 @@ struct RankBackend {
   std::vector<int> sockets = {};
   /// Where ranks without a device work; the same at all of them.
   RankSite cpu_site = RankSite::cpu;
-  /// Ranks that wait never sleep: where they share cores, each must give up its core soon.
-  bool waits_awake = false;
+  /// Ranks that share cores are not put under batch scheduling: whoever waits awake must give up its core
+  /// soon, and whoever is woken must run before other programs.
+  bool keeps_scheduling = false;
 
   /// By which rules the backend runs schedules.
   ExecutionRules rules() const { return rules_of(device != nullptr ? RankSite::gpu : cpu_site); }

@@ -132,7 +132,7 @@ void RankTuning::tune(Coordination& coordination, RankBackend& backend) {
     return;
   }
   MachineTuning own = {.bound_to_cores = !own_cores_.empty()};
-  own.batch_scheduling = !backend.waits_awake && use_batch_scheduling_on_shared_cores(coordination);
+  own.batch_scheduling = !backend.keeps_scheduling && use_batch_scheduling_on_shared_cores(coordination);
   if (share_out_cores_) {
     const bool anybody = coordination.anywhere(own_cores_.empty());
     if (backend.cpu_site != RankSite::memory) {

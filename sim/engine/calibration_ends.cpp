@@ -12,15 +12,17 @@
 namespace ringside {
 namespace {
 
-/// How far predictions are off where nothing disturbs and messages are processors' work, as a deviation of
-/// logarithms: how threads wake up is what the model knows least. From 23 comparisons (docs/measuring.md).
-constexpr double kProcessorDeviation = 0.07;
+/// How far predictions are off where nothing disturbs and messages are processors' work, as deviations of
+/// logarithms (docs/model.md): what the model knows least is how ranks wake up and share cores.
+constexpr double kProcessorDeviation = 0.1;
+/// Neither happens to ranks that copy through memory and have a core each.
+constexpr double kOwnCoreDeviation = 0.05;
 
 /// The factor to the slow end of the 90 % interval: medians differ by `spread` from pass to pass, the
-/// probes' and the measurement's alike, and processors are busy for `processor_share` of the time.
-double at_slow_end(double spread, double processor_share) {
+/// probes' and the measurement's alike, and the model is off by `model`.
+double at_slow_end(double spread, double model) {
   constexpr double kNormal90 = 1.645;
-  return std::exp(kNormal90 * std::hypot(std::sqrt(2.0) * spread, kProcessorDeviation * processor_share));
+  return std::exp(kNormal90 * std::hypot(std::sqrt(2.0) * spread, model));
 }
 
 double deviation_of(const SpreadPoint& point, bool fast) {
@@ -49,10 +51,17 @@ std::optional<ProcessorCurves> processor_of(const Calibrated& calibrated) {
                          calibrated.reduction);
 }
 
-/// For which share of a message's time its sender's processor is busy with it; 0 where no probe tells.
-double busy_share(const std::optional<ProcessorCurves>& processor, Bytes bytes) {
+/// How far the model is off for these ranks and messages: in proportion to the share of a message's time for
+/// which its sender's processor is busy with it. 0 where no probe tells that share.
+double model_deviation(const std::optional<ProcessorCurves>& processor, std::optional<int> cores, int ranks,
+                       Bytes bytes) {
+  if (!processor) {
+    return 0;
+  }
   const auto size = static_cast<double>(bytes.value);
-  return processor ? processor->send(size) / processor->transfer(size) : 0;
+  const bool own_cores = processor->through_memory() && cores && ranks <= *cores;
+  return (own_cores ? kOwnCoreDeviation : kProcessorDeviation) * processor->send(size) /
+         processor->transfer(size);
 }
 
 /// Calibrated or BetweenNodes.
@@ -89,12 +98,13 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     return before > 0 ? (calibrated.latency + bytes / calibrated.bandwidth).value / before : 1;
   };
   const std::optional<ProcessorCurves> processor = processor_of(calibrated);
-  const auto moved = [fast, &processor](std::span<const SpreadPoint> spread,
-                                        Bytes bytes) -> std::optional<double> {
+  const auto moved = [&](std::span<const SpreadPoint> spread, int ranks,
+                         Bytes bytes) -> std::optional<double> {
     if (spread.empty()) {
       return std::nullopt;
     }
-    const double slow = at_slow_end(spread_at(spread, bytes, fast), busy_share(processor, bytes));
+    const double slow = at_slow_end(spread_at(spread, bytes, fast),
+                                    model_deviation(processor, calibrated.cores, ranks, bytes));
     return fast ? 1 / slow : slow;
   };
   const std::vector<SpreadPoint>& of_reductions =
@@ -103,9 +113,9 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     const bool reduces = row_of(curve.kind).unit == CurveUnit::seconds_per_byte;
     for (CurvePoint& point : curve.points) {
       point.value *=
-          reduces ? moved(of_reductions, point.bytes)
+          reduces ? moved(of_reductions, curve.ranks, point.bytes)
                         .value_or(reduction.value > 0 ? calibrated.reduction.value / reduction.value : 1)
-                  : moved(calibrated.spread, point.bytes).value_or(ratio(point.bytes));
+                  : moved(calibrated.spread, curve.ranks, point.bytes).value_or(ratio(point.bytes));
     }
   }
   return calibrated;

@@ -170,6 +170,11 @@ class Measure(RingsideCase):
             for main, others in self.threads_of_ranks(*wrap, ranks=3):
                 self.assertEqual({policy for policy, _ in {main} | others}, {os.SCHED_BATCH}, wrap)
 
+    def test_through_memory_a_woken_rank_runs_before_other_programs(self):
+        usual = (os.SCHED_OTHER, os.getpriority(os.PRIO_PROCESS, 0))
+        for main, _ in self.threads_of_ranks("--backend", "shm", ranks=3):
+            self.assertEqual(main, usual)
+
     def test_with_cores_of_their_own_main_threads_go_first(self):
         here = os.getpriority(os.PRIO_PROCESS, 0)
         for main, others in self.threads_of_ranks(ranks=2):

@@ -114,7 +114,7 @@ RankBackend join(const RankPlace& place) {
                                        [&](const std::string& host) { return host != own; });
   backend.transport = make_mpi_transport(library, std::move(elsewhere), place.timeout, place.progress);
   backend.progress = place.progress;
-  backend.waits_awake = true;
+  backend.keeps_scheduling = true;
   backend.make_native = [&library, deadline](const CollectiveCall& call, std::span<std::byte> message) {
     return make_native(library, deadline, call, message);
   };

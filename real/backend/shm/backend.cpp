@@ -160,7 +160,7 @@ class ShmAllReduce {
 
   void wait_for(Rank rank, std::uint64_t stage) {
     Stage reached(*group_, rank, stage);
-    group_->wait({.peer = rank, .doing = "reduce with"}, reached);
+    group_->wait({.peer = rank, .doing = "reduce with", .bytes = bytes()}, reached);
   }
 
   std::shared_ptr<ShmGroup> group_;
@@ -189,6 +189,7 @@ RankBackend join(const RankPlace& place) {
   backend.library_transport = std::move(transports.writing);
   backend.progress = place.progress;
   backend.cpu_site = RankSite::memory;
+  backend.keeps_scheduling = true;
   backend.make_native = [group, progress = place.progress](const CollectiveCall& call,
                                                            std::span<std::byte> message) {
     const auto all_reduce = std::make_shared<ShmAllReduce>(group, call, message, progress);

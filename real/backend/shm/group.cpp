@@ -26,12 +26,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// Asks of a condition before a rank sleeps: about a tenth of a millisecond with a core of its own. Where
-/// ranks share cores, whoever spins keeps the one for which it waits from working: there it lets others run
-/// between two asks, which takes half as long as to be woken from sleep.
+/// ranks share cores, whoever spins keeps the one for which it waits from working.
 constexpr int kSpinsOnOwnCore = 4000;
 constexpr int kSpinsOnSharedCore = 2;
 constexpr int kYieldsOnSharedCore = 100;
-/// Who yields and comes back so late has met other programs: it sleeps, as a woken thread runs first.
+/// Who yields and comes back so late sleeps, as a woken thread runs first.
 constexpr std::chrono::microseconds kLongYield{100};
 /// So long at a time; then it looks whether its peer still lives.
 constexpr milliseconds kNap{20};
@@ -105,7 +104,6 @@ ShmGroup::ShmGroup(Rank rank, const std::vector<std::shared_ptr<SharedMemory>>& 
 void ShmGroup::choose_patience() {
   shares_cores_ = ranks_share_cores();
   spins_ = shares_cores_ ? kSpinsOnSharedCore : kSpinsOnOwnCore;
-  yields_ = shares_cores_ ? kYieldsOnSharedCore : 0;
 }
 
 ShmGroup::~ShmGroup() {
@@ -279,19 +277,24 @@ void ShmGroup::wait(const Waiting& waiting, Condition& condition) {
     }
     relax();
   }
+  if (!shares_cores_ || !patience_.yields(waiting.bytes) || !met_after_yields(condition)) {
+    sleep(waiting, condition);
+  }
+}
+
+bool ShmGroup::met_after_yields(Condition& condition) {
   Clock::time_point begin = Clock::now();
-  for (int i = 0; i < yields_; ++i) {
+  for (int i = 0; i < kYieldsOnSharedCore; ++i) {
     ::sched_yield();
-    if (condition.met()) {
-      return;
-    }
+    const bool met = condition.met();
     const Clock::time_point now = Clock::now();
-    if (now - begin > kLongYield) {
-      break;
+    patience_.yielded(now - begin);
+    if (met || now - begin > kLongYield) {
+      return met;
     }
     begin = now;
   }
-  sleep(waiting, condition);
+  return false;
 }
 
 void ShmGroup::sleep(const Waiting& waiting, Condition& condition) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -108,6 +109,34 @@ class Condition {
 struct Waiting {
   Rank peer = 0;
   std::string_view doing = "receive from";  ///< Completes "rank 1 waited 60 s to … rank 2".
+  std::int64_t bytes = 0;
+};
+
+/// How a rank waits for ranks that share its core: it lets them run between two asks, which takes half as
+/// long as to be woken. But beside another program a yield may cost a scheduling quantum, whereas a woken
+/// thread runs at once. So after one that cost a quantum the next waits sleep at once: together they cost
+/// about as much.
+class Patience {
+ public:
+  static constexpr std::chrono::milliseconds kQuantum{1};
+  static constexpr int kSleeps = 512;
+
+  /// Whether the wait that begins now yields. It is for a message of so many bytes.
+  bool yields(std::int64_t bytes) {
+    recent_ = std::max(recent_ - recent_ / 8, bytes);
+    sleeps_ = std::max(sleeps_, 0) - 1;
+    return sleeps_ < 0;
+  }
+  /// A yield took so long. Ranks on this core may have worked on messages of the last waits: 4 ns a byte.
+  void yielded(std::chrono::nanoseconds time) {
+    if (time > kQuantum + std::chrono::nanoseconds(4 * recent_)) {
+      sleeps_ = kSleeps;
+    }
+  }
+
+ private:
+  int sleeps_ = 0;           ///< So many of the next waits sleep at once.
+  std::int64_t recent_ = 0;  ///< The longest message of the last waits.
 };
 
 /// The ranks of one machine, as one of them sees them: everybody's memory, and how to wait for each other.
@@ -170,6 +199,7 @@ class ShmGroup {
   bool ranks_share_cores();
   void choose_patience();
   bool gone(Rank peer);
+  bool met_after_yields(Condition& condition);
   void sleep(const Waiting& waiting, Condition& condition);
 
   Rank rank_;
@@ -181,7 +211,7 @@ class ShmGroup {
   bool of_one_process_ = false;
   bool shares_cores_ = false;
   int spins_ = 0;
-  int yields_ = 0;
+  Patience patience_;
   std::uint64_t collectives_ = 0;
 };
 

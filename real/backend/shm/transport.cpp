@@ -317,7 +317,7 @@ bool ShmSend::met() {
 
 void ShmSend::wait() {
   if (queued_ || lies_) {
-    transport_.group().wait({.peer = target_, .doing = "send to"}, *this);
+    transport_.group().wait({.peer = target_, .doing = "send to", .bytes = std::ssize(memory_)}, *this);
   }
   transport_.done();
 }
@@ -421,7 +421,7 @@ bool ShmReceive::met() {
 
 void ShmReceive::wait() {
   if (!taken_ && !take()) {
-    transport_.group().wait({.peer = source_}, *this);
+    transport_.group().wait({.peer = source_, .bytes = std::ssize(reduction_.target)}, *this);
   }
   transport_.done();
 }

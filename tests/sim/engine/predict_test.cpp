@@ -1,3 +1,4 @@
+// 400 lines: each kind of number that a prediction and its interval come from.
 #include "sim/predict.hpp"
 
 #include <string>
@@ -232,7 +233,7 @@ TEST(Predict, RanksWithCoresOfTheirOwnArePredictedInSegmentsButNotReplayedInThem
 }
 
 double at_slow_end(double deviation, double processor_share = 1) {
-  return std::exp(1.645 * std::hypot(std::sqrt(2.0) * deviation, 0.07 * processor_share));
+  return std::exp(1.645 * std::hypot(std::sqrt(2.0) * deviation, 0.1 * processor_share));
 }
 
 TEST(Predict, TheIntervalFollowsTheSpreadAtTheSizeOfTheMessages) {
@@ -281,6 +282,23 @@ TEST(Predict, WhatTakesLinksAndNoProcessorIsOnlyAsUncertainAsItsProbes) {
   machine.calibrated->curves.push_back(
       {.kind = ProbeKind::send, .points = {{{1'000}, 1e-6}, {{1'000'000}, 1.1e-5}}});
   EXPECT_NEAR(width(), at_slow_end(0.02, 0.1), 1e-9);
+}
+
+TEST(Predict, ThroughMemoryRanksWithCoresOfTheirOwnAreBetterKnown) {
+  Machine machine = shared_machine({{.bytes = {1}, .deviation = 0}});
+  const auto width = [&machine] {
+    const Prediction prediction = predicted(machine, point("naive", 2, {1'000'000}));
+    return prediction.high->value / prediction.seconds.value;
+  };
+  EXPECT_NEAR(width(), at_slow_end(0), 1e-9) << "over loopback threads wake up";
+  machine.calibrated->curves.push_back({.kind = ProbeKind::reducing_exchange,
+                                        .ranks = 2,
+                                        .points = machine.calibrated->curves.front().points});
+  EXPECT_NEAR(width(), at_slow_end(0, 0.5), 1e-9);
+  machine.calibrated->cores = 1;
+  EXPECT_NEAR(width(), at_slow_end(0), 1e-9) << "two ranks share one core";
+  machine.calibrated->cores = std::nullopt;
+  EXPECT_NEAR(width(), at_slow_end(0), 1e-9) << "nobody knows";
 }
 
 TEST(Predict, TheSpreadIsInterpolatedBetweenSizesAndHoldsBeyondThem) {

@@ -228,6 +228,38 @@ TEST(ShmTransport, LongMessagesMoveWhileTheirReceiverWaitsForSomethingElse) {
               ::testing::IsEmpty());
 }
 
+/// So many waits sleep at once before one yields again.
+int sleeps_of(Patience& patience) {
+  int sleeps = 0;
+  while (!patience.yields(8)) {
+    ++sleeps;
+  }
+  return sleeps;
+}
+
+TEST(Patience, AfterAQuantumOfAnotherProgramTheNextWaitsSleepAtOnce) {
+  Patience patience;
+  EXPECT_EQ(sleeps_of(patience), 0);
+  patience.yielded(900us);  // Another rank worked.
+  EXPECT_EQ(sleeps_of(patience), 0);
+  patience.yielded(4ms);
+  EXPECT_EQ(sleeps_of(patience), Patience::kSleeps);
+  EXPECT_EQ(sleeps_of(patience), 0) << "the machine is quiet again";
+}
+
+TEST(Patience, OtherRanksMayWorkForLongOnLongMessages) {
+  Patience patience;
+  EXPECT_TRUE(patience.yields(8 << 20));
+  EXPECT_TRUE(patience.yields(8));  // The barrier after it.
+  patience.yielded(20ms);
+  EXPECT_EQ(sleeps_of(patience), 0);
+  for (int wait = 0; wait < 100; ++wait) {
+    EXPECT_TRUE(patience.yields(8));
+  }
+  patience.yielded(20ms);
+  EXPECT_EQ(sleeps_of(patience), Patience::kSleeps);
+}
+
 TEST(ShmTransport, APeerThatEndsIsMissedAtOnce) {
   EXPECT_THAT(failed_in(2,
                         [](RankProcess rank) {
