@@ -98,6 +98,9 @@ ProbeOptions probe_options(LaunchOptions launch, Seconds budget, std::vector<int
 
 bool probes_again(std::span<const ProbeSample> samples) { return !external_rank() && contradiction(samples); }
 
+/// A machine on which others use more than this share of the cores is not quiet.
+constexpr double kDisturbingLoad = 0.25;
+
 Disturbance mean_load(const Disturbance& before, double seconds_before, const Disturbance& now,
                       double seconds) {
   const auto mean = [&](double Disturbance::*value) {
@@ -153,10 +156,12 @@ Machine Calibrator::machine() const {
     machine.name = "this cluster";
     machine.gpus_per_node = external->num_local;
   }
-  if (const std::optional<Disturbance> found = disturbance(samples_)) {
+  const std::optional<Disturbance> slow = disturbance(samples_);
+  // Ranks of a launcher are others to each other.
+  if (slow || (!external && load_.other_load > kDisturbingLoad * this_machine().cores)) {
     calibrated.disturbance = load_;
-    calibrated.disturbance->share = found->share;
-    calibrated.disturbance->slower = found->slower;
+    calibrated.disturbance->share = slow ? slow->share : 0;
+    calibrated.disturbance->slower = slow ? slow->slower : 1;
   }
   calibrated.pairs = pairs_;
   calibrated.backend = name(request_.options.launch.backend);

@@ -161,11 +161,14 @@ std::optional<std::string> disturbance_sentence(const Machine& machine) {
     return std::nullopt;
   }
   const Disturbance& disturbance = *machine.calibrated->disturbance;
+  const std::string causes = causes_of(disturbance, machine.calibrated->cores);
+  if (disturbance.share == 0) {
+    return fmt::format("this machine was probed {}; intervals are wider for it", causes);
+  }
   return fmt::format(
       "this machine was disturbed: {} of its probes took {} as long as others, {}; predictions are for its "
       "{} state, and their intervals cover both",
-      percent(disturbance.share), factor_text(disturbance.slower, 1),
-      causes_of(disturbance, machine.calibrated->cores),
+      percent(disturbance.share), factor_text(disturbance.slower, 1), causes,
       disturbance.share < 0.5 ? "faster" : "usual, slower");
 }
 

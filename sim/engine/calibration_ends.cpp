@@ -18,6 +18,9 @@ constexpr double kProcessorDeviation = 0.1;
 /// Neither happens to ranks that copy through memory and have a core each.
 constexpr double kOwnCoreDeviation = 0.05;
 
+/// Beside other work a measurement differs more from pass to pass than probes do, which are shorter.
+constexpr double kDisturbed = 1.25;
+
 /// The factor to the slow end of the 90 % interval: medians differ by `spread` from pass to pass, the
 /// probes' and the measurement's alike, and the model is off by `model`.
 double at_slow_end(double spread, double model) {
@@ -98,12 +101,13 @@ Calibrated end_of_intervals(Calibrated calibrated, bool fast) {
     return before > 0 ? (calibrated.latency + bytes / calibrated.bandwidth).value / before : 1;
   };
   const std::optional<ProcessorCurves> processor = processor_of(calibrated);
+  const double disturbed = calibrated.disturbance ? kDisturbed : 1;
   const auto moved = [&](std::span<const SpreadPoint> spread, int ranks,
                          Bytes bytes) -> std::optional<double> {
     if (spread.empty()) {
       return std::nullopt;
     }
-    const double slow = at_slow_end(spread_at(spread, bytes, fast),
+    const double slow = at_slow_end(disturbed * spread_at(spread, bytes, fast),
                                     model_deviation(processor, calibrated.cores, ranks, bytes));
     return fast ? 1 / slow : slow;
   };

@@ -284,6 +284,14 @@ TEST(Predict, WhatTakesLinksAndNoProcessorIsOnlyAsUncertainAsItsProbes) {
   EXPECT_NEAR(width(), at_slow_end(0.02, 0.1), 1e-9);
 }
 
+TEST(Predict, OnADisturbedMachineTheSpreadCountsMore) {
+  Machine machine = shared_machine({{.bytes = {1}, .deviation = 0.2}});
+  machine.calibrated->disturbance = Disturbance{};
+  const Prediction prediction = predicted(machine, point("naive", 2, {1'000'000}));
+  EXPECT_NEAR(prediction.high->value / prediction.seconds.value, at_slow_end(1.25 * 0.2), 1e-9);
+  EXPECT_NEAR(prediction.seconds.value / prediction.low->value, at_slow_end(1.25 * 0.2), 1e-9);
+}
+
 TEST(Predict, ThroughMemoryRanksWithCoresOfTheirOwnAreBetterKnown) {
   Machine machine = shared_machine({{.bytes = {1}, .deviation = 0}});
   const auto width = [&machine] {
