@@ -374,6 +374,18 @@ class Measure(RingsideCase):
         self.assertLessEqual({"run", "point", "verdict", "accuracy"}, kinds)
         self.assertGreaterEqual(len(list((self.folder / "out").glob("*.png"))), 4)
 
+    def test_compare_says_that_other_processes_use_the_cores(self):
+        for _ in os.sched_getaffinity(0):
+            loop = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+            self.addCleanup(loop.wait)
+            self.addCleanup(loop.kill)
+        scenario = self.write("small.yaml", SCENARIO.replace("[2, 3]", "2").replace("gloo", "shm"))
+        result = self.run_ringside("compare", scenario, "--output", self.folder / "out", "--time-per-point", "0.05 s",
+                                   "--calibrate-time", "2 s", "--no-charts")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"while other processes used \d+\.\d of \d+ cores")
+        self.assertRegex((self.folder / "out" / "machine.yaml").read_text(), r"disturbance: .*other_load: ")
+
 
 if __name__ == "__main__":
     unittest.main()
