@@ -70,10 +70,11 @@ TEST(PcieTree, ASocketHasTheHostBridgeAndTheMemoryThatAreCrossed) {
   machine.intra->peer_to_peer = false;
   EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 0);
   EXPECT_EQ(links_of(machine, LinkKind::host_memory), 1);
+  machine.inter = InterLink{.kind = InterKind::infiniband, .rate = BytesPerSecond{25e9}, .nics = 1};
+  machine.inter->gpudirect = true;
+  EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 0) << "one node uses no NIC";
   // NICs read GPUs directly where GPUs do not read one another.
   machine.nodes = 2;
-  machine.inter =
-      InterLink{.kind = InterKind::infiniband, .rate = BytesPerSecond{25e9}, .nics = 1, .gpudirect = true};
   EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 2);
   EXPECT_EQ(links_of(machine, LinkKind::host_memory), 2);
   // Over NVLink only NICs use the sockets.
