@@ -253,7 +253,7 @@ TEST(MpiRules, PartsAddTheirIntervals) {
   Machine machine;
   machine.gpus_per_node = 4;
   machine.software.mpi = kMpich;
-  machine.calibrated = Calibrated{.latency = {1e-6}, .bandwidth = {1e12}};
+  machine.calibrated = Calibrated{.latency = {1e-6}, .bandwidth = {1e12}, .reduction = {}};
   machine.calibrated->backend = "mpi";
   machine.calibrated->between_nodes = BetweenNodes{.latency = {20e-6}, .bandwidth = {1e12}};
   const auto native = [&] { return std::get<Prediction>(predicted(machine, "native", 4)); };
