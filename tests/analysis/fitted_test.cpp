@@ -1,5 +1,8 @@
 #include "analysis/fitted.hpp"
 
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,6 +38,19 @@ TEST(Fitted, FindsTheLineThroughTheMeasurements) {
   EXPECT_NEAR(curves[0].predicted_error, 0.5, 1e-9);
   EXPECT_THAT(fitted_sentences(curves),
               ElementsAre(HasSubstr("ring on 4 ranks: 1 ms + S ÷ (1 GB/s) would be off by 0 %")));
+}
+
+TEST(Fitted, TheOrderOfSizesDoesNotMatter) {
+  std::vector<Point> points;
+  for (const auto& [bytes, seconds] :
+       {std::pair{1'000, 1e-3}, std::pair{1'000'000, 3e-3}, std::pair{10'000'000, 8e-3}}) {
+    points.push_back(point(bytes, seconds, seconds));
+  }
+  const FittedCurve ascending = fitted_curves(points).at(0);
+  std::swap(points[0], points[2]);
+  const FittedCurve descending = fitted_curves(points).at(0);
+  EXPECT_EQ(descending.latency, ascending.latency);
+  EXPECT_EQ(descending.inverse_bandwidth, ascending.inverse_bandwidth);
 }
 
 TEST(Fitted, NeedsThreeSizesWithBoth) {

@@ -279,6 +279,73 @@ TEST(ShardedStep, TheSearchSharesExpertsAndSaysWhatNeedsLeastWhereNothingFits) {
       none.front().memory.total());
 }
 
+TEST(ShardedMemory, TensorParallelRanksCutEveryWeightOfAMixture) {
+  Transformer mixture = llama_8b(1024);
+  mixture.experts = 8;
+  mixture.active_experts = 2;
+  const Plan plan = plan_of(mixture, 1);
+  const auto memory = [&](const Layout& layout) { return sharded_memory(plan.workload, layout, 1, 1); };
+  const auto parameters = static_cast<double>(parameters_of(mixture));
+  EXPECT_NEAR(static_cast<double>(memory({}).weights.value), 2 * parameters, 2);
+  EXPECT_NEAR(static_cast<double>(memory({.tensor = 2}).weights.value), 2 * parameters / 2, 2);
+  // The layer at work, the next one, and the gradient of the layer before.
+  const auto layer = static_cast<double>(parameters_of_layer(mixture));
+  const Layout fsdp{.style = ShardingStyle::fsdp, .data = 8};
+  EXPECT_NEAR(static_cast<double>(memory(fsdp).gathered.value), 2 * 3 * layer, 2);
+}
+
+TEST(ShardedStep, AGlobalBatchIsCutIntoPassesOfAMicroBatch) {
+  Plan plan = plan_of(llama_8b(512), 1, 2);
+  plan.workload.batch_per_gpu.reset();
+  const Layout fsdp = {.style = ShardingStyle::fsdp, .checkpointing = Checkpointing::full};
+  const auto passes = [&](int batch, std::optional<int> micro_batch = {}) {
+    plan.workload.global_batch = batch;
+    const PlannedStep step = Planner(plan).estimate(eight_h100(), fsdp, micro_batch);
+    EXPECT_EQ(step.problem, "");
+    return std::pair(step.micro_batch, step.micro_batches);
+  };
+  EXPECT_EQ(passes(64), std::pair(4, 2)) << "eight samples a GPU, in two passes";
+  EXPECT_EQ(passes(72, 4), std::pair(4, 3)) << "the last pass is not full";
+  EXPECT_EQ(passes(8), std::pair(1, 1)) << "no pass has less than one sample";
+  plan.workload.global_batch = 7;
+  EXPECT_THAT(Planner(plan).estimate(eight_h100(), fsdp).problem,
+              HasSubstr("its 8 replicas have no sample each of the 7 of a step"));
+}
+
+TEST(ShardedStep, OneGpuIsAsUncertainAsItsComputing) {
+  const Plan plan = plan_of({.layers = 12,
+                             .hidden = 768,
+                             .heads = 12,
+                             .kv_heads = 12,
+                             .vocabulary = 50257,
+                             .intermediate = 3072,
+                             .sequence = 1024},
+                            8);
+  Offer one = eight_h100();
+  one.machine.gpus_per_node = 1;
+  one.gpus = 1;
+  const PlannedStep step = Planner(plan).estimate(one, {});
+  ASSERT_EQ(step.problem, "");
+  const auto share = [](Seconds end, Seconds typical) { return end.value / typical.value; };
+  EXPECT_LT(step.total.low, step.total.typical);
+  EXPECT_NEAR(share(step.total.low, step.total.typical), share(step.compute.low, step.compute.typical), 1e-9);
+  EXPECT_NEAR(share(step.total.high, step.total.typical), share(step.compute.high, step.compute.typical),
+              1e-9);
+}
+
+TEST(ShardedStep, HybridShardsNeedNodesAlike) {
+  const Plan plan = plan_of(llama_8b(1024), 1);
+  Offer offer = sixteen_h100();
+  const auto problem = [&](int gpus) {
+    offer.gpus = gpus;
+    return Planner(plan)
+        .estimate(offer, {.style = ShardingStyle::hybrid, .checkpointing = Checkpointing::full})
+        .problem;
+  };
+  EXPECT_EQ(problem(16), "");
+  EXPECT_EQ(problem(12), "nodes have different numbers of data-parallel ranks");
+}
+
 TEST(ShardedStep, IsNoFasterThanItsInput) {
   Plan plan = plan_of(llama_8b(2048), 1);
   plan.workload.input_per_node = 2;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "requests.hpp"
+#include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
 #include "scripted.hpp"
 
@@ -117,6 +119,19 @@ TEST(Proof, NamesRoundChunkAndRanksOfAFault) {
           {{{.source = 1, .target = 0, .kind = kReduce}}, {{.source = 1, .target = 0, .kind = kReduce}}}),
       Contains("round 1: the reduction of chunk 0 from rank 1 to rank 0 counts the contribution of rank 1 "
                "twice"));
+}
+
+TEST(Proof, TellsMoreRanksApartThanAWordHasBits) {
+  for (const int n : {64, 65, 128, 129}) {
+    const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = n});
+    expect_proof_holds(naive);
+    Script script = script_of(naive);
+    for (std::vector<Move>& round : script.rounds) {
+      std::erase_if(round, [&](const Move& move) { return move.source == n - 1 && move.kind == kReduce; });
+    }
+    EXPECT_THAT(prove(scripted_schedule(script, n)).faults.front(),
+                HasSubstr(fmt::format("of rank 0 lacks the contribution of {}", n - 1)));
+  }
 }
 
 TEST(Proof, FindsCopiesThatCollide) {

@@ -1,3 +1,4 @@
+// 400 lines: one check of a machine, from its times to what held it back.
 #include "analysis/check/check.hpp"
 
 #include <algorithm>
@@ -190,6 +191,35 @@ TEST(Check, TheSlowFifthIsToldWhatFitsWithoutAnAlarm) {
   }
   EXPECT_THAT(causes, Contains(Cause::half_nics));
   EXPECT_THAT(likely_causes(check_of(nodes, nodes, 16)), IsEmpty());
+}
+
+TEST(Check, LikelyCausesAreAtMostThreeLikelierThanTheDescription) {
+  const auto likely = [](Standing standing, double described) {
+    MachineCheck check;
+    check.bands = {{.standing = standing}};
+    check.causes = {{.cause = Cause::tcp, .probability = 0.3},
+                    {.cause = Cause::none, .probability = described},
+                    {.cause = Cause::one_nic, .probability = 0.08},
+                    {.cause = Cause::something_else, .probability = 0.05},
+                    {.cause = Cause::half_nics, .probability = 0.03},
+                    {.cause = Cause::one_process, .probability = 0.025}};
+    std::vector<Cause> causes;
+    for (const SuspectedCause& one : likely_causes(check)) {
+      causes.push_back(one.cause);
+    }
+    return causes;
+  };
+  EXPECT_THAT(likely(Standing::slower, 0.07), ElementsAre(Cause::tcp, Cause::one_nic));
+  EXPECT_THAT(likely(Standing::slower, 0.3), IsEmpty()) << "as likely is not likelier";
+  EXPECT_THAT(likely(Standing::slower, 0), ElementsAre(Cause::tcp, Cause::one_nic, Cause::something_else));
+  // Without an alarm a ninth of the description's probability is enough, but never less than 2 %.
+  EXPECT_THAT(likely(Standing::healthy, 0.5), ElementsAre(Cause::tcp, Cause::one_nic));
+  EXPECT_THAT(likely(Standing::healthy, 0.26), ElementsAre(Cause::tcp, Cause::one_nic, Cause::half_nics));
+  MachineCheck rare;
+  rare.bands = {{.standing = Standing::slower}};
+  rare.causes = {{.cause = Cause::tcp, .probability = 0.021},
+                 {.cause = Cause::one_nic, .probability = 0.019}};
+  EXPECT_THAT(likely_causes(rare), SizeIs(1));
 }
 
 TEST(Check, ANodeThatIsFastAloneRulesOutCausesInsideIt) {

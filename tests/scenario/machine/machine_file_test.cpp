@@ -245,6 +245,17 @@ TEST(MachineFile, EachKindAsksForWhatItCannotDoWithout) {
   }
 }
 
+TEST(MachineFile, ACalibratedMachineHasOneToManyCores) {
+  const auto with = [](const std::string& cores) {
+    return "calibrated: {latency: 1 us, bandwidth: 1 GB/s, reduction: 0 s/B, cores: " + cores + "}\n";
+  };
+  EXPECT_EQ(machine_of(with("1")).calibrated->cores, 1);
+  EXPECT_EQ(machine_of(with("65536")).calibrated->cores, 65536);
+  for (const char* wrong : {"0", "65537"}) {
+    EXPECT_THAT(machine_problems(with(wrong)), ElementsAre(HasSubstr("calibrated.cores: "))) << wrong;
+  }
+}
+
 TEST(MachineFile, SwitchAndWiringExcludeEachOther) {
   EXPECT_THAT(intra_problems("kind: nvlink, generation: 2, switch: true, wiring: full_mesh"),
               ElementsAre(HasSubstr("intra.wiring: ")));

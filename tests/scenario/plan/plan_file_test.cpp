@@ -193,6 +193,14 @@ TEST_F(PlanFile, TensorsMayStandInAListOrAFileOfTheirOwn) {
   EXPECT_EQ(plan("workload: {tensors: mine.csv, " + rest).workload.parameters, 5);
   write("broken.csv", "elements,name\n-5,a\n");
   EXPECT_THAT(refused("workload: {tensors: broken.csv, " + rest), HasSubstr("broken.csv:2: elements: '-5'"));
+  const auto listed = [&](const std::string& elements) {
+    return "workload: {tensors: [{name: a, elements: " + elements + "}], " + rest;
+  };
+  for (const char* wrong : {"0", "1.5", "9000000000000002"}) {
+    EXPECT_THAT(refused(listed(wrong)), HasSubstr("a whole number of at least 1")) << wrong;
+  }
+  EXPECT_EQ(plan(listed("1")).workload.parameters, 1);
+  EXPECT_EQ(plan(listed("5e14")).workload.parameters, 500'000'000'000'000);
   write("empty.csv", "elements,name\n5,a\n0,b\n");
   EXPECT_THAT(refused("workload: {tensors: empty.csv, " + rest),
               HasSubstr("empty.csv:3: a tensor has no elements"));

@@ -132,6 +132,17 @@ TEST_F(BrokenPrograms, AReductionThatIsLeftOutIsFound) {
   EXPECT_THAT(faults(), Contains(HasSubstr("ends without the result of chunk")));
 }
 
+TEST_F(BrokenPrograms, ProgramsThatDoNothingLackEveryResult) {
+  std::vector<std::string> expected;
+  for (Rank rank = 0; rank < 3; ++rank) {
+    steps(rank).clear();
+    for (int chunk = 0; chunk < 3; ++chunk) {
+      expected.push_back(fmt::format("rank {} ends without the result of chunk {}", rank, chunk));
+    }
+  }
+  EXPECT_THAT(faults(), UnorderedElementsAreArray(expected));
+}
+
 TEST_F(BrokenPrograms, ACopyIsNoReduction) {
   const Region chunk = steps(0)[find(StepKind::reduce)].target;
   steps(0).push_back({.kind = StepKind::copy, .source = chunk, .target = chunk});

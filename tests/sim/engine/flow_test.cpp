@@ -353,6 +353,12 @@ TEST(Flow, RefusesWhatWouldTakeForeverAndSaysWhatItWouldTake) {
   EXPECT_EQ(too_large(estimate_flow(Execution(small, {1 << 20}, DataType::float32),
                                     test::uniform_network(1'024, {}))),
             "");
+  constexpr double kGibibyte = 1 << 30;
+  EXPECT_EQ(too_large({.messages = 1e7, .seconds = {1}, .bytes = kGibibyte}), "");
+  EXPECT_THAT(too_large({.messages = 1.1e7, .seconds = {1}, .bytes = kGibibyte}),
+              HasSubstr("about 1.1e+07 messages would take about 1 s and 1 GiB of memory"));
+  EXPECT_THAT(too_large({.messages = 1e6, .seconds = {1}, .bytes = 3 * kGibibyte}),
+              HasSubstr("3 GiB of memory"));
 }
 
 }  // namespace

@@ -182,6 +182,14 @@ TEST(Predict, AFlowTooLargeIsRefusedWithAnEstimate) {
   EXPECT_THAT(text, HasSubstr("GiB"));
 }
 
+TEST(Predict, MoreRanksThanMemoryHoldsAreRefusedWithAnEstimate) {
+  const auto outcome = simulate(custom_machine(), point("ring", 131'073), {});
+  EXPECT_THAT(
+      std::get<Unpredicted>(outcome).reason,
+      HasSubstr("the network of 131073 ranks alone takes about 0.13 GB of memory and 393 ms; take up to "
+                "131072 ranks"));
+}
+
 TEST(Predict, CalibrationIntervalsBecomeTheInterval) {
   Machine machine = calibrated_machine();
   EXPECT_FALSE(predicted(machine, point("ring")).low.has_value());

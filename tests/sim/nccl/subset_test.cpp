@@ -106,6 +106,26 @@ TEST(Subset, OneGpuPerNodeUsesNoMoreNicsThanItsSlotFeeds) {
   EXPECT_LT(kGi / native(one, 2).low->value, 64 * kGiga);
 }
 
+TEST(Subset, GpudirectIsWhatTheNetworkAndTheGpuCan) {
+  const auto gpudirect = [](const std::string& gpu, const std::string& inter) {
+    return system_of(
+               machine("nodes: 2\ngpus_per_node: 1\ngpu: {model: " + gpu + "}\ninter: {" + inter + "}\n"), 2)
+        .gpudirect;
+  };
+  EXPECT_TRUE(gpudirect("H100-SXM", "kind: infiniband, rate: 100 Gb/s"));
+  EXPECT_FALSE(gpudirect("H100-SXM", "kind: ethernet, rate: 100 Gb/s"));
+  EXPECT_FALSE(gpudirect("RTX 4090", "kind: infiniband, rate: 100 Gb/s"));
+  EXPECT_TRUE(gpudirect("RTX 4090", "kind: ethernet, rate: 100 Gb/s, gpudirect: true"));
+}
+
+TEST(Subset, SlotsThatNobodyKnowsLimitNoNic) {
+  const Machine unknown = machine(
+      "nodes: 2\ngpus_per_node: 8\ngpu: {model: Zeta 9}\n"
+      "intra: {kind: nvlink, generation: 5, links_per_gpu: 18, switch: true}\n"
+      "inter: {kind: infiniband, rate: 1600 Gb/s, nics: 8}\n");
+  EXPECT_DOUBLE_EQ(system_of(unknown, 16).network_rate, 8 * 200);
+}
+
 TEST(Subset, NativeIsNeverFasterThanItsLinks) {
   for (const Machine& where : {mi300x(), h100_nodes()}) {
     for (const int ranks : {2, 4, 8}) {

@@ -318,6 +318,34 @@ TEST(Certificate, AMoveThatWaitsForOtherReductionsIsRefused) {
   EXPECT_GT(waiting, 10);
 }
 
+TEST(Certificate, ALinkThatHoldsFlowsBackNeedsAClass) {
+  const Network network = test::tree_network(kSixteenNodes);
+  const Execution execution = all_reduce("halving_doubling", network, 1'000);
+  Partition partition = flow_of(execution, network).partition;
+  int shared = 0;
+  for (PartitionStage& stage : partition.stages) {
+    if (stage.links.empty()) {
+      continue;
+    }
+    ++shared;
+    const PartitionStage right = stage;
+    stage.links.clear();
+    std::ranges::fill(stage.link_class, kNoClass);
+    for (MoveClass& move : stage.moves) {
+      move.crossings.clear();
+    }
+    for (const bool free_flow : {false, true}) {
+      stage.free_flow = free_flow;
+      EXPECT_THAT(check_partition(execution, network, partition),
+                  testing::Contains(testing::HasSubstr("can hold flows back, and has no class")))
+          << free_flow;
+    }
+    stage = right;
+  }
+  EXPECT_GT(shared, 0);
+  EXPECT_THAT(check_partition(execution, network, partition), testing::IsEmpty());
+}
+
 TEST(Certificate, RoundsThatAreLeftOutOrToldToRepeatAreRefused) {
   const Network network = test::tree_network(kSixteenNodes);
   const Execution execution = all_reduce("ring", network, 100);

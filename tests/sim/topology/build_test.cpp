@@ -193,7 +193,9 @@ TEST(BuildNetwork, ACalibratedMachineIsWhatTheProbesSaw) {
   EXPECT_EQ(build_network(machine, 4).processor->curves.size(), 4U) << "nor do sixteen say what four do";
 
   machine.calibrated->bandwidth = {0};
-  EXPECT_THAT(error_of(machine, 8), HasSubstr("calibrated.bandwidth"));
+  EXPECT_THAT(error_of(machine, 8), HasSubstr("calibrated.bandwidth: nothing can be sent at 0 B/s"));
+  machine.calibrated->bandwidth = {1};
+  EXPECT_EQ(build_network(machine, 8).uniform->inverse_bandwidth.value, 1) << "a byte a second is slow";
 }
 
 TEST(BuildNetwork, OneRankIsANetworkToo) {
@@ -268,6 +270,20 @@ TEST(GpuModels, OneThatNobodyKnowsIsTakenFromThoseWithItsLinksOrArchitecture) {
   EXPECT_GT(gpu_model(machine).taken_from, 1) << "but is meant";
   machine.gpu = Gpu{.model = "H100-SXM"};
   EXPECT_EQ(gpu_model(machine).taken_from, 0);
+}
+
+TEST(GpuModels, WhatIsSaidOfAKnownGpuCountsMoreThanItsDataSheet) {
+  Machine machine;
+  machine.gpu = Gpu{.model = "RTX 3090"};
+  EXPECT_EQ(gpu_model(machine).memory_bandwidth.typical, 936e9);
+  machine.gpu->memory_bandwidth = BytesPerSecond{800e9};
+  const GpuModel stated = gpu_model(machine);
+  EXPECT_EQ(stated.memory_bandwidth.low, 800e9);
+  EXPECT_EQ(stated.memory_bandwidth.typical, 800e9);
+  EXPECT_EQ(stated.memory_bandwidth.high, 800e9);
+  EXPECT_EQ(stated.architecture, Architecture::ampere);
+  machine.gpu->architecture = Architecture::ada;
+  EXPECT_EQ(gpu_model(machine).architecture, Architecture::ada);
 }
 
 TEST(GpuModels, ALookAlikeIsNotTaken) {

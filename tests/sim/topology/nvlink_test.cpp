@@ -103,6 +103,15 @@ TEST(HybridCubeMesh, KnowsDoubleLinksSingleLinksAndDetours) {
   EXPECT_EQ(route_names(network, 3, 4).size(), 2U);
 }
 
+TEST(HybridCubeMesh, ADetourTakesTheWidestWayAndTheFirstOfEquallyWideOnes) {
+  const Network network = build_network(dgx1_machine(), 8);
+  // 1 and 4 have neighbours 0 (double, double) and 5 (single, double) in common.
+  EXPECT_THAT(route_names(network, 1, 4), ElementsAre("NVLink GPU 1 to GPU 0", "NVLink GPU 0 to GPU 4"));
+  // 0 and 6 have 2 (single, double) and 4 (double, single) in common, 0 and 7 have 3 and 4.
+  EXPECT_THAT(route_names(network, 0, 6), ElementsAre("NVLink GPU 0 to GPU 2", "NVLink GPU 2 to GPU 6"));
+  EXPECT_THAT(route_names(network, 0, 7), ElementsAre("NVLink GPU 0 to GPU 3", "NVLink GPU 3 to GPU 7"));
+}
+
 TEST(HybridCubeMesh, TheRingRunsAlongDoubleLinks) {
   const Network network = build_network(dgx1_machine(), 8);
   ASSERT_EQ(network.order.size(), 8U);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,6 +55,36 @@ TEST(PcieTree, WithoutPeerToPeerEveryByteCrossesHostMemoryTwice) {
   EXPECT_EQ(crossings(network, ring_flows(network)).at("host memory of socket 0"), 16);
   // 164 GB/s over 16 crossings are less than half of what a card stages (0.7 · 31.5 / 2 = 11 GB/s).
   EXPECT_NEAR(describe(network).ring.at(0).with_ring.value / 1e9, 164.0 / 16, 1e-3);
+}
+
+/// How many links of a kind an eight-GPU node has.
+std::ptrdiff_t links_of(const Machine& machine, LinkKind kind) {
+  const Network network = build_network(machine, 8 * machine.nodes);
+  return std::ranges::count(network.topology->links(), kind, &Link::kind);
+}
+
+TEST(PcieTree, ASocketHasTheHostBridgeAndTheMemoryThatAreCrossed) {
+  Machine machine = pcie_machine();
+  EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 1);
+  EXPECT_EQ(links_of(machine, LinkKind::host_memory), 0);
+  machine.intra->peer_to_peer = false;
+  EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 0);
+  EXPECT_EQ(links_of(machine, LinkKind::host_memory), 1);
+  machine.inter = InterLink{.kind = InterKind::infiniband, .rate = BytesPerSecond{25e9}, .nics = 1};
+  machine.inter->gpudirect = true;
+  EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 0) << "one node uses no NIC";
+  // NICs read GPUs directly where GPUs do not read one another.
+  machine.nodes = 2;
+  EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 2);
+  EXPECT_EQ(links_of(machine, LinkKind::host_memory), 2);
+  // Over NVLink only NICs use the sockets.
+  machine = test::two_node_machine(1);
+  EXPECT_EQ(links_of(machine, LinkKind::host_memory), 0);
+  const std::ptrdiff_t bridges = links_of(machine, LinkKind::host_bridge);
+  EXPECT_GT(bridges, 0);
+  machine.inter->gpudirect = false;
+  EXPECT_EQ(links_of(machine, LinkKind::host_memory), bridges);
+  EXPECT_EQ(links_of(machine, LinkKind::host_bridge), 0);
 }
 
 TEST(PcieTree, AMeasuredSlotIsThatFastPeerToPeer) {
