@@ -66,6 +66,15 @@ class Here(RingsideCase):
         self.assert_rejected(self.check("--live", self.write("x.log", log(1.45))), 2, "was not expected", "x.log")
         self.assert_rejected(self.check("--live", "--backend", "glo"), 2, "did you mean 'gloo'")
 
+    def test_a_machine_and_its_topology_are_not_asked_for_together(self):
+        self.assert_rejected(self.check(self.write("x.log", log(1.45)), "--machine", "p4d.24xlarge", "--topology",
+                                        self.write("topo.txt", MATRIX)), 2, "--machine excludes --topology")
+
+    def test_doctor_says_which_launcher_has_started_it(self):
+        shown = self.run_ringside("doctor", environment={"RANK": "2", "WORLD_SIZE": "4"})
+        self.assertRegex(shown.stdout, r"started by +torchrun +rank 2 of 4")
+        self.assertNotIn("started by", self.run_ringside("doctor").stdout)
+
     def doctor(self, *arguments, environment=None):
         return self.run_ringside("doctor", "--topology", *arguments, "--output", "found", environment=environment)
 

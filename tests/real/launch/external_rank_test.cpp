@@ -50,7 +50,12 @@ TEST(ExternalRank, IsFoundForEveryLauncher) {
     const Environment environment({{rank, "1"}, {size, "3"}});
     ASSERT_TRUE(external_rank()) << rank;
     EXPECT_EQ(external_rank()->num_ranks, 3) << rank;
+    EXPECT_EQ(external_rank()->local_rank, 1) << "as far as anybody can see, all are on one machine";
+    EXPECT_EQ(external_rank()->num_local, 3) << rank;
+    EXPECT_EQ(external_rank()->job, "") << rank;
   }
+  const Environment size_alone(std::vector{std::pair<std::string, std::string>("WORLD_SIZE", "3")});
+  EXPECT_FALSE(external_rank()) << "a number of ranks makes no rank";
 }
 
 TEST(ExternalRank, SlurmSaysWhichRankOfTheNodeItIs) {
@@ -69,6 +74,7 @@ TEST(ExternalRank, SlurmSaysWhichRankOfTheNodeItIs) {
   EXPECT_EQ(external_rank()->job, "7.2");
   const Environment pmi2({{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}, {"PMI_JOBID", "7.2"}});
   EXPECT_EQ(external_rank()->launcher, "PMI");
+  EXPECT_EQ(external_rank()->job, "7.2");
   EXPECT_EQ(external_rank()->local_rank, 1);
   EXPECT_EQ(external_rank()->num_local, 2);
 }
@@ -77,17 +83,46 @@ TEST(ExternalRank, TorchrunOnEachNodeOfSlurmCounts) {
   const Environment environment({{"SLURM_PROCID", "1"},
                                  {"SLURM_STEP_NUM_TASKS", "2"},
                                  {"SLURM_LOCALID", "0"},
+                                 {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"},
                                  {"RANK", "13"},
                                  {"WORLD_SIZE", "16"},
-                                 {"LOCAL_RANK", "5"}});
+                                 {"LOCAL_RANK", "5"},
+                                 {"LOCAL_WORLD_SIZE", "8"}});
   ASSERT_TRUE(external_rank());
   EXPECT_EQ(external_rank()->rank, 13);
   EXPECT_EQ(external_rank()->local_rank, 5);
+  EXPECT_EQ(external_rank()->num_local, 8);
+}
+
+TEST(ExternalRank, ANodeHasOneRankAtLeastAndNoMoreThanThereAre) {
+  const std::vector<std::pair<std::string, int>> cases = {{"0", 1}, {"1", 1},    {"3", 3},       {"4", 4},
+                                                          {"5", 4}, {"some", 4}, {"2(x3),1", 2}, {"2,1", 2}};
+  for (const auto& [said, meant] : cases) {
+    const Environment environment({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", said}});
+    EXPECT_EQ(external_rank()->num_local, meant) << said;
+  }
+}
+
+TEST(ExternalRank, SeveralNodesWithSeveralRanksEachAreWorthTelling) {
+  const auto per_node = [](int num_local) {
+    ExternalRank external;
+    external.num_ranks = 4;
+    external.num_local = num_local;
+    return ranks_per_node(external);
+  };
+  EXPECT_EQ(per_node(1), std::nullopt);
+  EXPECT_EQ(per_node(2), 2);
+  EXPECT_EQ(per_node(3), 3);
+  EXPECT_EQ(per_node(4), std::nullopt);
 }
 
 TEST(ExternalRank, OneRankAloneStartsItsOwn) {
   const Environment environment({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
   EXPECT_FALSE(external_rank());
+  ASSERT_TRUE(external_rank(true));
+  EXPECT_EQ(external_rank(true)->num_ranks, 1);
+  const Environment two({{"RANK", "0"}, {"WORLD_SIZE", "2"}});
+  EXPECT_TRUE(external_rank());
 }
 
 TEST(ExternalRank, ContradictionsAreErrors) {

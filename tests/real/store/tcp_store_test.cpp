@@ -95,6 +95,32 @@ TEST(TcpStore, WhoeverIsNoneIsSaidToBeNone) {
   EXPECT_THAT(nobody->what(), HasSubstr("Connection refused"));
 }
 
+/// Whether a server is taken for a store that answers the greeting of today with these numbers of keys.
+bool passes_for_a_store(const std::vector<std::int64_t>& keys) {
+  auto [listener, port] = free_port();
+  auto served = std::async(std::launch::async, [&keys, listens = listener.number()] {
+    const FileDescriptor client(::accept4(listens, nullptr, nullptr, SOCK_CLOEXEC));
+    std::string greeting(9, '\0');  // The magic number of a store, and four questions.
+    ::recv(client.number(), greeting.data(), greeting.size(), MSG_WAITALL);
+    ::send(client.number(), keys.data(), keys.size() * sizeof(keys[0]), MSG_NOSIGNAL);
+    // Whoever is not content tries once more, as with a store of before PyTorch 2.1.
+    FileDescriptor(::accept4(listens, nullptr, nullptr, SOCK_CLOEXEC)).close();
+    return greeting;
+  });
+  const TcpStorePlace place = {.host = "127.0.0.1", .port = port};
+  const std::optional<Error> error = error_of([&] { TcpStore store(place, 20s); });
+  ::shutdown(listener.number(), SHUT_RDWR);
+  EXPECT_EQ(served.get(), std::string("\0\xCE\xF7\x85\x3C\7\7\7\7", 9));
+  return !error;
+}
+
+TEST(TcpStore, AStoreHasANumberOfKeysThatMakesSense) {
+  EXPECT_TRUE(passes_for_a_store({0, 1, 2, 0x7FFF'FFFE}));
+  EXPECT_FALSE(passes_for_a_store({-1, 0, 0, 0}));
+  EXPECT_FALSE(passes_for_a_store({0, 0, 0, -1}));
+  EXPECT_FALSE(passes_for_a_store({0, 0x7FFF'FFFF, 0, 0}));
+}
+
 TEST(TcpStore, StrangersDoNotStopTheServer) {
   const int port = free_port().second;
   const TcpStoreServer server(port);

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -147,19 +148,37 @@ TEST_F(ShmRanks, WhatItLacksIsUnsupported) {
 }
 
 TEST_F(ShmRanks, ProbesRun) {
-  ProbeOptions options = {.launch = quick().launch, .budget = {2}, .ranks = {2, 3}, .max_bytes = {1 << 20}};
-  std::map<std::pair<ProbeKind, int>, std::set<std::int64_t>> sizes;
+  ProbeOptions options = {.launch = quick().launch, .budget = {2}, .ranks = {2, 4}, .max_bytes = {1 << 20}};
+  std::map<std::tuple<ProbeKind, int, int>, std::set<std::int64_t>> sizes;
   for (const ProbeSample& sample : probe(options, {})) {
     EXPECT_FALSE(sample.seconds.empty()) << name(sample.key.kind);
-    sizes[{sample.key.kind, sample.key.ranks}].insert(sample.key.bytes.value);
+    sizes[{sample.key.kind, sample.key.ranks, sample.key.messages}].insert(sample.key.bytes.value);
   }
-  // Where buffering ends, and pairs twice as far; nothing is posted ahead.
-  EXPECT_TRUE(sizes[std::pair(ProbeKind::ping_pong, 2)].contains(2 << 20));
-  for (const int ranks : {2, 3}) {
-    EXPECT_TRUE(sizes[std::pair(ProbeKind::reducing_exchange, ranks)].contains(16 << 10)) << ranks;
-    EXPECT_EQ(*sizes[std::pair(ProbeKind::writing_exchange, ranks)].begin(), 32 << 10)
-        << "only what lies there";
-    EXPECT_FALSE(sizes.contains(std::pair(ProbeKind::chained_exchange_posted, ranks)));
+  using ::testing::ElementsAre;
+  constexpr std::int64_t kKi = 1024;
+  // Where buffering ends, and pairs twice as far; two ranks in smaller steps from there.
+  EXPECT_THAT((sizes[{ProbeKind::ping_pong, 2, 1}]),
+              ElementsAre(8, 32, 128, 512, 2 * kKi, 8 * kKi, 16 * kKi, 32 * kKi, 64 * kKi, 128 * kKi,
+                          256 * kKi, 512 * kKi, 1024 * kKi, 2048 * kKi));
+  EXPECT_THAT((sizes[{ProbeKind::reducing_exchange, 2, 1}]),
+              ElementsAre(8, 32, 128, 512, 2 * kKi, 8 * kKi, 16 * kKi, 32 * kKi, 64 * kKi, 128 * kKi,
+                          256 * kKi, 512 * kKi, 1024 * kKi));
+  EXPECT_THAT(
+      (sizes[{ProbeKind::neighbour_exchange, 2, 2}]),
+      ElementsAre(8, 32, 128, 512, 2 * kKi, 8 * kKi, 16 * kKi, 32 * kKi, 128 * kKi, 512 * kKi, 1024 * kKi));
+  // A quarter of a power of four is one.
+  for (const int messages : {1, 2}) {
+    EXPECT_THAT((sizes[{ProbeKind::neighbour_exchange, 4, messages}]),
+                ElementsAre(16, 64, 256, kKi, 4 * kKi, 16 * kKi, 64 * kKi, 256 * kKi, 1024 * kKi));
+  }
+  EXPECT_THAT((sizes[{ProbeKind::reduction, 1, 1}]),
+              ElementsAre(4 * kKi, 16 * kKi, 64 * kKi, 256 * kKi, 1024 * kKi));
+  // Only what lies where a library would write; nothing is posted ahead.
+  EXPECT_THAT((sizes[{ProbeKind::writing_exchange, 2, 1}]),
+              ElementsAre(32 * kKi, 128 * kKi, 512 * kKi, 1024 * kKi));
+  EXPECT_THAT((sizes[{ProbeKind::writing_exchange, 4, 1}]), ElementsAre(64 * kKi, 256 * kKi, 1024 * kKi));
+  for (const int ranks : {2, 4}) {
+    EXPECT_FALSE(sizes.contains({ProbeKind::chained_exchange_posted, ranks, 1}));
   }
 }
 

@@ -239,25 +239,27 @@ int sleeps_of(Patience& patience) {
 
 TEST(Patience, AfterAQuantumOfAnotherProgramTheNextWaitsSleepAtOnce) {
   Patience patience;
+  patience.yielded(1ms);  // Another rank worked.
   EXPECT_EQ(sleeps_of(patience), 0);
-  patience.yielded(900us);  // Another rank worked.
-  EXPECT_EQ(sleeps_of(patience), 0);
-  patience.yielded(4ms);
-  EXPECT_EQ(sleeps_of(patience), Patience::kSleeps);
+  patience.yielded(1ms + 33ns);
+  EXPECT_EQ(sleeps_of(patience), 512);
   EXPECT_EQ(sleeps_of(patience), 0) << "the machine is quiet again";
 }
 
 TEST(Patience, OtherRanksMayWorkForLongOnLongMessages) {
   Patience patience;
-  EXPECT_TRUE(patience.yields(8 << 20));
-  EXPECT_TRUE(patience.yields(8));  // The barrier after it.
-  patience.yielded(20ms);
-  EXPECT_EQ(sleeps_of(patience), 0);
+  EXPECT_TRUE(patience.yields(8'000'000));
+  EXPECT_TRUE(patience.yields(8));  // The barrier after it: an eighth less is expected of the others.
+  patience.yielded(1ms + 28ms);
+  EXPECT_TRUE(patience.yields(8'000'000));
+  EXPECT_TRUE(patience.yields(8));
+  patience.yielded(1ms + 28ms + 1ns);
+  EXPECT_EQ(sleeps_of(patience), 512);
   for (int wait = 0; wait < 100; ++wait) {
     EXPECT_TRUE(patience.yields(8));
   }
   patience.yielded(20ms);
-  EXPECT_EQ(sleeps_of(patience), Patience::kSleeps);
+  EXPECT_EQ(sleeps_of(patience), 512);
 }
 
 TEST(ShmTransport, APeerThatEndsIsMissedAtOnce) {
