@@ -156,17 +156,18 @@ Machine Calibrator::machine() const {
     machine.name = "this cluster";
     machine.gpus_per_node = external->num_local;
   }
-  const std::optional<Disturbance> slow = disturbance(samples_);
+  const bool take_cores = registered(request_.options.launch.backend).ranks_take_cores();
+  const Disturbance slow = disturbance(samples_).value_or(Disturbance{});
   // Ranks of a launcher are others to each other.
-  if (slow || (!external && load_.other_load > kDisturbingLoad * this_machine().cores)) {
+  if (slow.share > 0 ||
+      (take_cores && !external && load_.other_load > kDisturbingLoad * this_machine().cores)) {
     calibrated.disturbance = load_;
-    calibrated.disturbance->share = slow ? slow->share : 0;
-    calibrated.disturbance->slower = slow ? slow->slower : 1;
+    calibrated.disturbance->share = slow.share;
+    calibrated.disturbance->slower = slow.slower;
   }
   calibrated.pairs = pairs_;
   calibrated.backend = name(request_.options.launch.backend);
-  if (registered(request_.options.launch.backend).ranks_take_cores() && !request_.options.launch.wrap &&
-      !calibrated.between_nodes) {
+  if (take_cores && !request_.options.launch.wrap && !calibrated.between_nodes) {
     // Ranks behind a wrap may be anywhere; ranks of our own share the cores of this machine.
     calibrated.cores = cores_of_ranks();
     calibrated.machine_tuning = request_.options.launch.tune_machine && !external_rank();

@@ -163,7 +163,7 @@ std::optional<std::string> disturbance_sentence(const Machine& machine) {
   const Disturbance& disturbance = *machine.calibrated->disturbance;
   const std::string causes = causes_of(disturbance, machine.calibrated->cores);
   if (disturbance.share == 0) {
-    return fmt::format("this machine was probed {}; intervals are wider for it", causes);
+    return fmt::format("this machine was disturbed, {}; intervals are wider for it", causes);
   }
   return fmt::format(
       "this machine was disturbed: {} of its probes took {} as long as others, {}; predictions are for its "

@@ -30,8 +30,9 @@ class RankTuning {
   /// Before the rank starts any thread, with all ranks on this machine: binds it to its cores.
   void bind(Rank rank, int num_ranks);
   /// Once the ranks have met; called by all of them at once. Ranks that share cores do not interrupt each
-  /// other; those with cores of their own put the thread that reduces first, and prevent idle states of cores
-  /// that nobody else uses. Sets `cpu_site` and `tuning` of the backend. Does nothing on GPUs.
+  /// other, unless their backend keeps the usual scheduling; those with cores of their own put the thread
+  /// that reduces first, and prevent idle states of cores that nobody else uses. Sets `cpu_site` and `tuning`
+  /// of the backend. Does nothing on GPUs.
   void tune(Coordination& coordination, RankBackend& backend);
 
   /// While it lives, idle states of the rank's own cores are prevented.

@@ -118,8 +118,9 @@ TEST(Disturbance, IsOneSentence) {
       Disturbance{.share = 0.2, .slower = 3, .other_load = 0, .stolen = 0, .throttled = 0};
   EXPECT_THAT(disturbance_sentence(machine).value(), HasSubstr("for a reason unknown to the kernel"));
   machine.calibrated->disturbance = Disturbance{.share = 0, .slower = 1, .other_load = 1.5};
-  EXPECT_EQ(disturbance_sentence(machine),
-            "this machine was probed while other processes used 1.5 of 2 cores; intervals are wider for it");
+  EXPECT_EQ(
+      disturbance_sentence(machine),
+      "this machine was disturbed, while other processes used 1.5 of 2 cores; intervals are wider for it");
 }
 
 TEST(Contradiction, IsOneMessageThatTakesLongerThanAllAtOnce) {

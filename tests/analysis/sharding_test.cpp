@@ -22,6 +22,18 @@ Transformer llama_8b(std::int64_t sequence) {
           .sequence = sequence};
 }
 
+constexpr Transformer kGpt2{.layers = 12,
+                            .hidden = 768,
+                            .heads = 12,
+                            .kv_heads = 12,
+                            .vocabulary = 50257,
+                            .intermediate = 3072,
+                            .gated = false,
+                            .tied = true,
+                            .biases = true,
+                            .positions = 1024,
+                            .sequence = 1024};
+
 Plan plan_of(const Transformer& model, int batch, int accumulate = 1) {
   Plan plan;
   plan.name = "test";
@@ -49,18 +61,7 @@ Offer eight_h100() {
 
 TEST(Transformer, HasTheParametersOfItsModel) {
   EXPECT_EQ(parameters_of(llama_8b(8192)), 8'030'261'248);
-  const Transformer gpt2{.layers = 12,
-                         .hidden = 768,
-                         .heads = 12,
-                         .kv_heads = 12,
-                         .vocabulary = 50257,
-                         .intermediate = 3072,
-                         .gated = false,
-                         .tied = true,
-                         .biases = true,
-                         .positions = 1024,
-                         .sequence = 1024};
-  EXPECT_EQ(parameters_of(gpt2), 124'439'808);
+  EXPECT_EQ(parameters_of(kGpt2), 124'439'808);
 }
 
 TEST(ShardedMemory, IsThatOfFigureOneOfZero) {
@@ -173,16 +174,7 @@ TEST(ShardedStep, HybridShardsKeepTheirGathersInTheNode) {
 }
 
 TEST(ShardedStep, LocalStepsAverageWeightsOnceInAWhile) {
-  const Plan plan = plan_of({.layers = 12,
-                             .hidden = 768,
-                             .heads = 12,
-                             .kv_heads = 12,
-                             .vocabulary = 50257,
-                             .intermediate = 3072,
-                             .gated = false,
-                             .tied = true,
-                             .sequence = 1024},
-                            8);
+  const Plan plan = plan_of(kGpt2, 8);
   Planner planner(plan);
   const PlannedStep every = planner.estimate(eight_h100(), {});
   const PlannedStep local = planner.estimate(eight_h100(), {.local_steps = 10});
@@ -313,14 +305,7 @@ TEST(ShardedStep, AGlobalBatchIsCutIntoPassesOfAMicroBatch) {
 }
 
 TEST(ShardedStep, OneGpuIsAsUncertainAsItsComputing) {
-  const Plan plan = plan_of({.layers = 12,
-                             .hidden = 768,
-                             .heads = 12,
-                             .kv_heads = 12,
-                             .vocabulary = 50257,
-                             .intermediate = 3072,
-                             .sequence = 1024},
-                            8);
+  const Plan plan = plan_of(kGpt2, 8);
   Offer one = eight_h100();
   one.machine.gpus_per_node = 1;
   one.gpus = 1;
@@ -500,14 +485,7 @@ TEST(ShardedStep, WhatDoesNotDivideAStepIsTheSlowestRanks) {
 
 TEST(ShardedStep, AMeasuredSpeedOfOneGpuIsWhatOneGpuReaches) {
   for (const Adapters adapters : {Adapters::none, Adapters::lora}) {
-    Plan plan = plan_of({.layers = 12,
-                         .hidden = 768,
-                         .heads = 12,
-                         .kv_heads = 12,
-                         .vocabulary = 50257,
-                         .intermediate = 3072,
-                         .sequence = 1024},
-                        8);
+    Plan plan = plan_of(kGpt2, 8);
     plan.sharding = {{.adapters = adapters, .checkpointing = Checkpointing::full}};
     plan.workload.compute.measured = {{.gpu = "H100-SXM", .samples_per_second = 100}};
     Offer one = eight_h100();

@@ -109,7 +109,7 @@ class Condition {
 struct Waiting {
   Rank peer = 0;
   std::string_view doing = "receive from";  ///< Completes "rank 1 waited 60 s to … rank 2".
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;                   ///< The length of the message.
 };
 
 /// How a rank waits for ranks that share its core: it lets them run between two asks, which takes half as
