@@ -119,8 +119,8 @@ Phase folding(const Fold& fold, std::int32_t num_chunks, const Write& write) {
           }};
 }
 
-/// Every member gives away that half of the range that it still shares with its partner in which the partner's
-/// chunks lie; those of members from `index` on begin at `begin(index)`.
+/// Every member gives away that half of the range that it still shares with its partner in which the
+/// partner's chunks lie; those of members from `index` on begin at `begin(index)`.
 template <typename Begin>
 Phase halving(const Fold& fold, const Begin& begin) {
   const auto distance_in = [fold](std::int64_t step) { return fold.num_members() >> (step + 1); };

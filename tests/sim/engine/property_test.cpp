@@ -64,8 +64,8 @@ std::vector<double> any_slowdown(int num_ranks) {
 }
 
 RC_GTEST_PROP(AnySchedule, FlowEqualsReplayOnPrivateLinks, ()) {
-  // Uneven chunks, reductions slower than links, stragglers: whatever happens, without contention the two ways
-  // of running a schedule must agree.
+  // Uneven chunks, reductions slower than links, stragglers: whatever happens, without contention the two
+  // ways of running a schedule must agree.
   const Schedule schedule = any_schedule();
   const Execution execution = any_execution(schedule);
   Network network = test::private_links(schedule.num_ranks(), any_costs());
