@@ -10,7 +10,7 @@
 namespace ringside {
 
 enum class TraceKind : std::uint8_t {
-  transfer,   ///< From the moment both sides have come (eager: the source) until the last byte is there.
+  transfer,   ///< From the moment both sides have come until the last byte is there.
   reduction,  ///< Reduction of data that arrived; in a real run also the division of op avg.
   local,      ///< A move within a rank.
 };

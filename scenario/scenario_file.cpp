@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/failures.hpp"
+#include "common/mapped.hpp"
 #include "common/text.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
@@ -19,20 +20,13 @@ namespace ringside {
 namespace {
 
 /// A scenario while it is read. What can only be judged once another key is known waits as a value.
-struct ScenarioDraft {
-  std::optional<std::string> name;
-  std::optional<Collective> collective;
-  std::optional<Value> algorithms;
-  std::optional<Value> ranks;
-  std::optional<Value> ranks_per_node;
-  std::optional<Value> message_sizes;
-  std::optional<DataType> dtype;
-  ReduceOp op = ReduceOp::sum;
-  Backend backend = Backend::automatic;
-  std::optional<Value> machine;
-  std::optional<Value> measured;
-  std::optional<Evaluation> evaluation;
-  Software software;
+struct ScenarioDraft : Scenario {
+  std::optional<Value> algorithms_value;
+  std::optional<Value> ranks_value;
+  std::optional<Value> ranks_per_node_value;
+  std::optional<Value> message_sizes_value;
+  std::optional<Value> machine_value;
+  std::optional<Value> measured_value;
 };
 
 /// A name that is also the name of a folder of results.
@@ -158,26 +152,27 @@ MapTable<ScenarioDraft> scenario_table() {
       .form = "a map",
       .rows =
           {
-              row<&ScenarioDraft::name>(scenario_name_type()),
-              row<&ScenarioDraft::collective>(choice_type<Collective>("collective"),
-                                              {.default_value = "all_reduce"}),
-              later<&ScenarioDraft::algorithms>(algorithms_shape().form,
-                                                {.default_value = "[naive, tutorial_ring, ring]"}),
-              later<&ScenarioDraft::ranks>(ranks_shape().form, {.required = true}),
-              later<&ScenarioDraft::ranks_per_node>("a number of ranks such as 4"),
-              later<&ScenarioDraft::message_sizes>(message_sizes_form(), {.required = true},
-                                                   size_range_keys()),
-              row<&ScenarioDraft::dtype>(choice_type<DataType>("dtype"), {.default_value = "float32"}),
-              row<&ScenarioDraft::op>(choice_type<ReduceOp>("op"), {.default_value = "sum"}),
+              row<&ScenarioDraft::name, ScenarioDraft>(scenario_name_type()),
+              row<&ScenarioDraft::collective, ScenarioDraft>(choice_type<Collective>("collective"),
+                                                             {.default_value = "all_reduce"}),
+              later("algorithms", &ScenarioDraft::algorithms_value, algorithms_shape().form,
+                    {.default_value = "[naive, tutorial_ring, ring]"}),
+              later("ranks", &ScenarioDraft::ranks_value, ranks_shape().form, {.required = true}),
+              later("ranks_per_node", &ScenarioDraft::ranks_per_node_value, "a number of ranks such as 4"),
+              later("message_sizes", &ScenarioDraft::message_sizes_value, message_sizes_form(),
+                    {.required = true}, size_range_keys()),
+              row<&ScenarioDraft::dtype, ScenarioDraft>(choice_type<DataType>("dtype"),
+                                                        {.default_value = "float32"}),
+              row<&ScenarioDraft::op, ScenarioDraft>(choice_type<ReduceOp>("op"), {.default_value = "sum"}),
               // Ranks that are threads are a tool of the tests.
-              row<&ScenarioDraft::backend>(
+              row<&ScenarioDraft::backend, ScenarioDraft>(
                   choice_type<Backend>("backend", {Backend::automatic, Backend::gloo, Backend::nccl,
                                                    Backend::shm, Backend::mpi}),
                   {.default_value = "auto"}),
-              later<&ScenarioDraft::machine>(machine_form(), {.required = true}),
-              later<&ScenarioDraft::measured>("a file such as `run.jsonl`"),
-              row<&ScenarioDraft::evaluation>(map_type(evaluation_table())),
-              row<&ScenarioDraft::software>(map_type(software_table())),
+              later("machine", &ScenarioDraft::machine_value, machine_form(), {.required = true}),
+              later("measured", &ScenarioDraft::measured_value, "a file such as `run.jsonl`"),
+              row<&ScenarioDraft::evaluation, ScenarioDraft>(map_type(evaluation_table())),
+              row<&ScenarioDraft::software, ScenarioDraft>(map_type(software_table())),
           },
   };
 }
@@ -199,78 +194,74 @@ Software combined(Software first, const Software& second) {
 }
 
 /// The machine, and what depends on it.
-void read_on_machine(Reader& reader, const ScenarioDraft& draft, const std::vector<Placed<int>>& ranks,
-                     const KnownNames& known, Scenario& scenario) {
-  const bool inline_map = draft.machine && draft.machine->node.IsMap();
-  if (draft.machine) {
-    scenario.machine = inline_map ? read_machine(reader, *draft.machine, scenario.file.stem().string())
-                                  : read_named_machine(reader, *draft.machine, known.machines);
+void read_on_machine(Reader& reader, const std::vector<Placed<int>>& ranks, const KnownNames& known,
+                     ScenarioDraft& scenario) {
+  const auto& place = scenario.machine_value;
+  const auto& per_node = scenario.ranks_per_node_value;
+  const bool inline_map = place && place->node.IsMap();
+  if (place) {
+    scenario.machine = inline_map ? read_machine(reader, *place, scenario.file.stem().string())
+                                  : read_named_machine(reader, *place, known.machines);
   }
   if (!scenario.machine) {
-    const bool is_this = draft.machine && !inline_map;
-    if (draft.ranks_per_node && is_this && reader.num_problems() == 0) {
-      reader.fail(*draft.ranks_per_node,
-                  "has no effect with `machine: this`; the launcher says where ranks stand");
+    if (per_node && place && !inline_map && reader.num_problems() == 0) {
+      reader.fail(*per_node, "has no effect with `machine: this`; the launcher says where ranks stand");
     }
-    scenario.software = draft.software;
     return;
   }
   Machine& machine = *scenario.machine;
-  if (draft.ranks_per_node) {
-    scenario.ranks_per_node = read_ranks_per_node(reader, *draft.ranks_per_node, machine);
+  if (per_node) {
+    scenario.ranks_per_node = read_ranks_per_node(reader, *per_node, machine);
     machine.ranks_per_node = scenario.ranks_per_node;
   }
   check_ranks(reader, ranks, machine);
-  check_stragglers(reader, scenario.ranks, *draft.machine, machine);
-  scenario.software = combined(draft.software, machine.software);
+  check_stragglers(reader, scenario.ranks, *place, machine);
+  scenario.software = combined(scenario.software, machine.software);
   machine.software = scenario.software;
 }
 
 Scenario read_scenario(Reader& reader, const Value& root, const std::filesystem::path& file,
                        const KnownNames& known) {
-  ScenarioDraft draft;
+  ScenarioDraft scenario;
   MapTable<ScenarioDraft> table = scenario_table();
   // A draft is wanted even where keys have problems: what does not depend on them is still worth checking.
-  table.check = [&](Reader&, const Value&, ScenarioDraft& read) { draft = read; };
+  table.check = [&](Reader&, const Value&, ScenarioDraft& read) { scenario = read; };
   read_map(reader, root, table);
 
-  Scenario scenario;
-  scenario.name = draft.name.value_or(file.stem().string());
   scenario.file = file;
-  scenario.op = draft.op;
-  scenario.backend = draft.backend;
+  if (scenario.name.empty()) {
+    scenario.name = file.stem().string();
+  }
   // A collective or dtype that was refused has its own message; what depends on it is not judged.
-  const bool collective_known = draft.collective || !reader.find(root, "collective");
-  const bool dtype_known = draft.dtype || !reader.find(root, "dtype");
-  scenario.collective = draft.collective.value_or(Collective::all_reduce);
-  scenario.dtype = draft.dtype.value_or(DataType::float32);
-
+  const auto refused = [&](const char* key, std::string_view read) {
+    const auto value = reader.find(root, key);
+    return value && !(value->node.IsScalar() && value->node.Scalar() == read);
+  };
   const std::vector<std::string> algorithms = known.algorithms(scenario.collective);
-  if (draft.algorithms && collective_known) {
-    scenario.algorithms = read_algorithms(reader, *draft.algorithms, scenario.collective, algorithms);
+  if (scenario.algorithms_value && !refused("collective", name(scenario.collective))) {
+    scenario.algorithms =
+        read_algorithms(reader, *scenario.algorithms_value, scenario.collective, algorithms);
   } else {
     scenario.algorithms = default_algorithms(scenario.collective, algorithms);
   }
 
   std::vector<Placed<int>> ranks;
-  if (draft.ranks) {
-    ranks = read_list(reader, *draft.ranks, whole_number_type({.min = 1, .max = kMaxRanks}), ranks_shape())
-                .value_or(std::vector<Placed<int>>{});
-    for (const Placed<int>& count : ranks) {
-      scenario.ranks.push_back(count.value);
-    }
+  if (scenario.ranks_value) {
+    const auto count = whole_number_type({.min = 1, .max = kMaxRanks});
+    ranks =
+        read_list(reader, *scenario.ranks_value, count, ranks_shape()).value_or(std::vector<Placed<int>>{});
+    scenario.ranks = mapped(ranks, &Placed<int>::value);
   }
 
-  if (draft.message_sizes) {
-    const auto dtype = dtype_known ? std::optional(scenario.dtype) : std::nullopt;
-    scenario.message_sizes = read_message_sizes(reader, *draft.message_sizes, dtype);
+  if (scenario.message_sizes_value) {
+    const auto dtype = refused("dtype", name(scenario.dtype)) ? std::nullopt : std::optional(scenario.dtype);
+    scenario.message_sizes = read_message_sizes(reader, *scenario.message_sizes_value, dtype);
   }
 
-  read_on_machine(reader, draft, ranks, known, scenario);
-  if (draft.measured) {
-    scenario.measured = read_measured(reader, *draft.measured);
+  read_on_machine(reader, ranks, known, scenario);
+  if (scenario.measured_value) {
+    scenario.measured = read_measured(reader, *scenario.measured_value);
   }
-  scenario.evaluation = draft.evaluation;
   return scenario;
 }
 

@@ -86,8 +86,6 @@ BackendChoice choose_backend(int num_ranks, int ranks_per_gpu, bool here) {
   return choice;
 }
 
-std::optional<std::string> unavailable(Backend backend) { return registered(backend).unavailable(); }
-
 std::optional<std::string> unsupported(const PointKey& key, Backend backend, const RankPlacement& placement) {
   if (key.ranks < 1 || key.bytes.value < 0) {
     throw bad_input(

@@ -75,9 +75,6 @@ struct BackendChoice {
 /// GPUs when there are enough for so many ranks, CPUs otherwise: through memory where all ranks are `here`.
 BackendChoice choose_backend(int num_ranks, int ranks_per_gpu, bool here);
 
-/// Why this build or machine cannot measure with `backend` at all; nothing when it can.
-std::optional<std::string> unavailable(Backend backend);
-
 /// Why `backend` cannot run this point, if so. Throws Error{bad_input} for an unknown algorithm.
 std::optional<std::string> unsupported(const PointKey& key, Backend backend,
                                        const RankPlacement& placement = {});

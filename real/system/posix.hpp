@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -39,6 +40,14 @@ class LineBuffer {
  private:
   std::string text_;
 };
+
+/// The first word of a file; none where there is no such file, or it does not begin with one.
+template <typename Value>
+std::optional<Value> value_in(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  Value value{};
+  return stream >> value ? std::optional(value) : std::nullopt;
+}
 
 /// The letter by which the kernel says what a process or a thread does (R: it could run, T: it is stopped),
 /// from its folder in /proc; 0 when it is gone.

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/failures.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {
@@ -42,9 +43,7 @@ std::optional<Bytes> kilobytes_of_meminfo(std::string_view key) {
 
 /// A limit of this container (cgroup version 2); nothing when there is none.
 std::optional<std::int64_t> container_number(const char* name) {
-  std::ifstream file(fmt::format("/sys/fs/cgroup/{}", name));
-  std::int64_t number = 0;
-  return file >> number ? std::optional(number) : std::nullopt;
+  return value_in<std::int64_t>(fmt::format("/sys/fs/cgroup/{}", name));
 }
 
 /// As many of `cores` as this container may use.
@@ -61,9 +60,7 @@ int usable(int cores) {
 
 /// -1 where the system does not tell.
 int socket_of_core(std::size_t core, const std::filesystem::path& cpus) {
-  std::ifstream file(cpus / fmt::format("cpu{}", core) / "topology" / "physical_package_id");
-  int socket = -1;
-  return file >> socket ? socket : -1;
+  return value_in<int>(cpus / fmt::format("cpu{}", core) / "topology" / "physical_package_id").value_or(-1);
 }
 
 }  // namespace
@@ -87,19 +84,16 @@ ThisMachine this_machine() {
 }
 
 std::optional<double> identity_on_this_machine(std::string_view place) {
-  std::string boot;
-  if (!(std::ifstream("/proc/sys/kernel/random/boot_id") >> boot)) {
+  const auto boot = value_in<std::string>("/proc/sys/kernel/random/boot_id");
+  if (!boot) {
     return std::nullopt;
   }
   // So many bits are exact in a double.
-  return static_cast<double>(std::hash<std::string>{}(fmt::format("{} {}", boot, place)) >> 11U);
+  return static_cast<double>(std::hash<std::string>{}(fmt::format("{} {}", *boot, place)) >> 11U);
 }
 
 std::string tcp_congestion_control() {
-  std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
-  std::string name;
-  file >> name;
-  return name;
+  return value_in<std::string>("/proc/sys/net/ipv4/tcp_congestion_control").value_or("");
 }
 
 Bytes available_memory() {

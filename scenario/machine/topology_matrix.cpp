@@ -50,11 +50,8 @@ struct Matrix {
 Matrix matrix_in(std::string_view text, const std::string& name) {
   Matrix matrix;
   std::size_t columns = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+  for (const std::string_view line : split(text, '\n')) {
     const auto words = words_of_row(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
     // `GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-…)` of nvidia-smi -L.
     if (words.size() > 2 && words[0] == "GPU" && words[1].ends_with(':') && !matrix.gpu) {
       const std::size_t start = line.find(':') + 2;
@@ -218,15 +215,10 @@ IntraLink rocm_links(const Cells& cells, std::string_view text, const std::strin
 }  // namespace
 
 bool holds_topology_matrix(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const auto words = words_of_row(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (words.size() > 1 && words[0] == "GPU0" && words[1] == "GPU1") {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(split(text, '\n'), [](std::string_view line) {
+    const auto words = words_of_row(line);
+    return words.size() > 1 && words[0] == "GPU0" && words[1] == "GPU1";
+  });
 }
 
 TopologyMachine machine_of_topology(std::string_view text, const std::string& name,

@@ -14,23 +14,20 @@ namespace {
 
 constexpr std::size_t kMaxOffers = 100'000;
 
-struct OfferDraft {
-  std::optional<std::string> name;
-  std::optional<Value> machine;
-  std::optional<int> gpus;
+/// An offer while it is read; zero GPUs = all of the machine.
+struct OfferDraft : Offer {
+  std::optional<Value> machine_value;
   std::optional<Price> price;
-  std::optional<Seconds> minimum;
-  bool interruptible = false;
 };
 
 MapTable<OfferDraft> offer_table() {
-  return {
-      .form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
-      .rows = {row<&OfferDraft::name>(text_type("a name such as `4 × RTX 3090`")),
-               later<&OfferDraft::machine>(machine_form(), {.required = true}),
-               row<&OfferDraft::gpus>(whole_number_type({.min = 1, .max = kMaxRanks})),
-               row<&OfferDraft::price>(map_type(price_table())), row<&OfferDraft::minimum>(duration_type()),
-               row<&OfferDraft::interruptible>(bool_type(), {.default_value = "false"})}};
+  return {.form = "a map such as `{machine: ../machines/8x-a100-nvswitch.yaml, price: {per_hour: 12 USD}}`",
+          .rows = {row<&OfferDraft::name, OfferDraft>(text_type("a name such as `4 × RTX 3090`")),
+                   later("machine", &OfferDraft::machine_value, machine_form(), {.required = true}),
+                   row<&OfferDraft::gpus, OfferDraft>(whole_number_type({.min = 1, .max = kMaxRanks})),
+                   row<&OfferDraft::price>(map_type(price_table())),
+                   row<&OfferDraft::minimum, OfferDraft>(duration_type()),
+                   row<&OfferDraft::interruptible, OfferDraft>(bool_type(), {.default_value = "false"})}};
 }
 
 using MachinesFolder = std::optional<std::filesystem::path>;
@@ -62,33 +59,29 @@ std::optional<Machine> read_offered_machine(Reader& reader, const Value& value,
 
 std::optional<Offer> read_offer(Reader& reader, const Value& value, const MapTable<OfferDraft>& table,
                                 const MachinesFolder& machines, NamedMachines& known) {
-  const auto draft = read_map(reader, value, table);
-  if (!draft) {
-    return std::nullopt;
-  }
-  const auto machine = read_offered_machine(reader, *draft->machine, machines, known);
+  auto offer = read_map(reader, value, table);
+  auto machine = offer ? read_offered_machine(reader, *offer->machine_value, machines, known) : std::nullopt;
   if (!machine) {
     return std::nullopt;
   }
-  Offer offer{.name = draft->name.value_or(machine->name), .machine = *machine};
-  offer.source = reader.file();
-  offer.minimum = draft->minimum;
-  offer.interruptible = draft->interruptible;
   const auto gpus = num_gpus(*machine);
-  if (draft->gpus && gpus && *draft->gpus > *gpus) {
-    reader.fail(value, "{} GPUs cannot be rented of a machine that has {}", *draft->gpus, *gpus);
+  if (gpus && offer->gpus > *gpus) {
+    reader.fail(value, "{} GPUs cannot be rented of a machine that has {}", offer->gpus, *gpus);
     return std::nullopt;
   }
-  if (!draft->gpus && !gpus) {
+  if (offer->gpus == 0 && !gpus) {
     reader.fail(value, "says no number of GPUs; write `gpus`, or `gpus_per_node` in the machine");
     return std::nullopt;
   }
-  offer.gpus = draft->gpus ? *draft->gpus : static_cast<int>(*gpus);
-  if (const auto& price = draft->price ? draft->price : machine->price) {
-    offer.per_hour = Money{.amount = price->per_hour, .currency = price->currency};
-    offer.as_of = price->as_of;
+  offer->name = offer->name.empty() ? machine->name : offer->name;
+  offer->source = reader.file();
+  offer->gpus = offer->gpus > 0 ? offer->gpus : static_cast<int>(*gpus);
+  if (const auto& price = offer->price ? offer->price : machine->price) {
+    offer->per_hour = Money{.amount = price->per_hour, .currency = price->currency};
+    offer->as_of = price->as_of;
   }
-  return offer;
+  offer->machine = *std::move(machine);
+  return *std::move(offer);
 }
 
 struct OffersDraft {

@@ -2,6 +2,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/failures.hpp"
 #include "scenario/keys.hpp"
 #include "scenario/machine/machine_file.hpp"
@@ -32,18 +34,13 @@ MapTable<Interruptions> interruptions_table() {
                    row<&Interruptions::restart>(duration_type(), {.default_value = "10 min"})}};
 }
 
-struct PlanDraft {
-  std::optional<std::string> name;
-  std::optional<Value> workload;
-  SynchronisationSettings synchronisation;
-  std::optional<Value> algorithm;
-  std::optional<Value> alternatives;
-  std::optional<Value> sharding;
-  std::optional<Value> deadline;
-  std::optional<Value> budget;
-  std::optional<Value> exchange_rates;
-  Interruptions interruptions;
-  std::optional<Value> offers;
+/// A plan while it is read; what can only be judged once another key is known waits as a value.
+struct PlanDraft : Plan {
+  std::optional<Value> workload_value;
+  std::optional<Value> algorithm_value;
+  std::optional<Value> alternatives_value;
+  std::optional<Value> sharding_value;
+  std::optional<Value> offers_value;
 };
 
 std::string workload_form() {
@@ -55,44 +52,40 @@ ListShape alternatives_shape() {
   return {.form = "a list of algorithms such as `[naive, ring]`", .single_allowed = true, .distinct = true};
 }
 
-ListShape exchange_rates_shape() {
-  return {.form = "a list of exchange rates such as `[1 EUR = 1.08 USD]`", .single_allowed = true};
-}
-
-/// As far as they could be read.
-std::vector<ExchangeRate> read_exchange_rates(Reader& reader, const Value& value) {
-  const auto rates = list_type(exchange_rate_type(), exchange_rates_shape()).read(reader, value);
-  if (!rates) {
-    return {};
-  }
-  for (auto rate = rates->begin(); rate != rates->end(); ++rate) {
-    const auto same = [&](const ExchangeRate& earlier) {
-      return is_between(earlier, rate->of.currency, rate->is.currency);
-    };
-    if (std::any_of(rates->begin(), rate, same)) {
-      reader.fail(value, "has two rates between {} and {}; write one of them", rate->of.currency,
-                  rate->is.currency);
-      return {};
+ValueType<std::vector<ExchangeRate>> exchange_rates_type() {
+  const auto any =
+      list_type(exchange_rate_type(),
+                {.form = "a list of exchange rates such as `[1 EUR = 1.08 USD]`", .single_allowed = true});
+  return narrowed(any, [](const Value&, const std::vector<ExchangeRate>& rates) -> std::string {
+    for (auto rate = rates.begin(); rate != rates.end(); ++rate) {
+      const auto same = [&](const ExchangeRate& earlier) {
+        return is_between(earlier, rate->of.currency, rate->is.currency);
+      };
+      if (std::any_of(rates.begin(), rate, same)) {
+        return fmt::format("has two rates between {} and {}; write one of them", rate->of.currency,
+                           rate->is.currency);
+      }
     }
-  }
-  return *rates;
+    return {};
+  });
 }
 
 MapTable<PlanDraft> plan_table() {
   return {
       .form = "a map such as `{workload: resnet50, offers: […]}`",
-      .rows = {row<&PlanDraft::name>(folder_name_type()),
-               later<&PlanDraft::workload>(workload_form(), {.required = true}),
-               row<&PlanDraft::synchronisation>(map_type(synchronisation_table())),
-               later<&PlanDraft::algorithm>("an algorithm such as `native`", {.default_value = "native"}),
-               later<&PlanDraft::alternatives>(alternatives_shape().form,
-                                               {.default_value = "[naive, tutorial_ring, ring]"}),
-               later<&PlanDraft::sharding>(sharding_form(), {}, sharding_keys()),
-               later<&PlanDraft::deadline>(duration_type().form),
-               later<&PlanDraft::budget>(money_type().form),
-               later<&PlanDraft::exchange_rates>(exchange_rates_shape().form),
-               row<&PlanDraft::interruptions>(map_type(interruptions_table())),
-               later<&PlanDraft::offers>(offers_form(), {}, offer_keys())},
+      .rows = {row<&PlanDraft::name, PlanDraft>(folder_name_type()),
+               later("workload", &PlanDraft::workload_value, workload_form(), {.required = true}),
+               row<&PlanDraft::synchronisation, PlanDraft>(map_type(synchronisation_table())),
+               later("algorithm", &PlanDraft::algorithm_value, "an algorithm such as `native`",
+                     {.default_value = "native"}),
+               later("alternatives", &PlanDraft::alternatives_value, alternatives_shape().form,
+                     {.default_value = "[naive, tutorial_ring, ring]"}),
+               later("sharding", &PlanDraft::sharding_value, sharding_form(), {}, sharding_keys()),
+               row<&PlanDraft::deadline, PlanDraft>(duration_type()),
+               row<&PlanDraft::budget, PlanDraft>(money_type()),
+               row<&PlanDraft::exchange_rates, PlanDraft>(exchange_rates_type()),
+               row<&PlanDraft::interruptions, PlanDraft>(map_type(interruptions_table())),
+               later("offers", &PlanDraft::offers_value, offers_form(), {}, offer_keys())},
       .on_one_line = false,
   };
 }
@@ -104,19 +97,20 @@ void check_beside_sharding(Reader& reader, const PlanDraft& draft) {
   SynchronisationSettings without_passes = draft.synchronisation;
   without_passes.accumulate = SynchronisationSettings{}.accumulate;
   if (without_passes != SynchronisationSettings{}) {
-    reader.fail(*draft.sharding, "of `synchronisation` only `accumulate` counts beside it");
+    reader.fail(*draft.sharding_value, "of `synchronisation` only `accumulate` counts beside it");
   }
-  for (const auto& key : {draft.algorithm, draft.alternatives}) {
+  for (const auto& key : {draft.algorithm_value, draft.alternatives_value}) {
     if (key) {
       reader.fail(*key, "has no effect beside `sharding`, whose collectives are NCCL's own");
     }
   }
 }
 
-void read_sharding(Reader& reader, const PlanDraft& draft, Plan& plan) {
-  plan.search = draft.sharding->node.IsScalar() && draft.sharding->node.Scalar() == "search";
-  plan.sharding = plan.search ? std::vector<Layout>{} : read_shardings(reader, *draft.sharding);
-  check_beside_sharding(reader, draft);
+void read_sharding(Reader& reader, PlanDraft& plan) {
+  const Value& value = *plan.sharding_value;
+  plan.search = value.node.IsScalar() && value.node.Scalar() == "search";
+  plan.sharding = plan.search ? std::vector<Layout>{} : read_shardings(reader, value);
+  check_beside_sharding(reader, plan);
 }
 
 /// The path of a key given by path or last word; empty when none takes a plain value.
@@ -248,63 +242,54 @@ std::optional<Workload> read_workload_reference(Reader& reader, const Value& val
 
 Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNames& known,
                const PlanPlaces& places, const std::vector<KeyOverride>& overrides) {
-  PlanDraft draft;
+  PlanDraft plan;
   MapTable<PlanDraft> table = plan_table();
-  table.check = [&](Reader&, const Value&, PlanDraft& read) { draft = read; };
+  table.check = [&](Reader&, const Value&, PlanDraft& read) { plan = read; };
   read_map(reader, reader.root(), table);
 
-  Plan plan;
   plan.file = file;
-  plan.name = draft.name.value_or(file.stem().string());
-  plan.synchronisation = draft.synchronisation;
-  if (draft.deadline) {
-    plan.deadline = duration_type().read(reader, *draft.deadline);
+  if (plan.name.empty()) {
+    plan.name = file.stem().string();
   }
-  if (draft.budget) {
-    plan.budget = money_type().read(reader, *draft.budget);
-  }
-  plan.interruptions = draft.interruptions;
   plan.algorithm = "native";
   plan.alternatives = {"naive", "tutorial_ring", "ring"};
   const auto algorithm = word_type("algorithm", known.algorithms(Collective::all_reduce));
-  if (draft.algorithm) {
-    plan.algorithm = algorithm.read(reader, *draft.algorithm).value_or(plan.algorithm);
+  if (plan.algorithm_value) {
+    plan.algorithm = algorithm.read(reader, *plan.algorithm_value).value_or(plan.algorithm);
   }
-  if (draft.alternatives) {
+  if (plan.alternatives_value) {
     plan.alternatives = list_type(algorithm, alternatives_shape())
-                            .read(reader, *draft.alternatives)
+                            .read(reader, *plan.alternatives_value)
                             .value_or(plan.alternatives);
   }
   bool workload_read = false;
-  if (draft.workload) {
-    if (auto workload = read_workload_reference(reader, *draft.workload, file.parent_path(), places,
-                                                overrides, draft.sharding.has_value())) {
+  if (plan.workload_value) {
+    if (auto workload = read_workload_reference(reader, *plan.workload_value, file.parent_path(), places,
+                                                overrides, plan.sharding_value.has_value())) {
       plan.workload = std::move(*workload);
       workload_read = true;
       if (plan.workload.tensors.empty() && plan.synchronisation.style == Synchronisation::per_tensor) {
-        reader.fail(*draft.workload,
+        reader.fail(*plan.workload_value,
                     "has no tensors, which synchronising per_tensor needs; write `model` or `tensors`");
       }
     }
   }
-  if (draft.sharding) {
-    read_sharding(reader, draft, plan);
+  if (plan.sharding_value) {
+    read_sharding(reader, plan);
     if (workload_read && !plan.workload.transformer) {
-      reader.fail(*draft.sharding, "needs a workload with `transformer`, the numbers of a language model");
+      reader.fail(*plan.sharding_value,
+                  "needs a workload with `transformer`, the numbers of a language model");
     }
   }
   if (workload_read && !(plan.workload.samples > 0)) {
-    for (const auto& limit : {draft.deadline, draft.budget}) {
-      if (limit) {
-        reader.fail(*limit, "needs a workload whose length is known; write `samples` or `tokens` in it");
+    for (const char* limit : {"deadline", "budget"}) {
+      if (const auto place = reader.find(reader.root(), limit)) {
+        reader.fail(*place, "needs a workload whose length is known; write `samples` or `tokens` in it");
       }
     }
   }
-  if (draft.exchange_rates) {
-    plan.exchange_rates = read_exchange_rates(reader, *draft.exchange_rates);
-  }
-  if (draft.offers) {
-    plan.offers = read_offers(reader, *draft.offers, known.machines);
+  if (plan.offers_value) {
+    plan.offers = read_offers(reader, *plan.offers_value, known.machines);
   }
   return plan;
 }

@@ -18,11 +18,6 @@ namespace {
 
 using Efficiency = std::map<std::string, Interval<double>>;
 
-struct EfficiencyMap {
-  Efficiency ranges;
-  bool operator==(const EfficiencyMap&) const = default;
-};
-
 /// As it is written: one of two speeds.
 struct MeasuredDraft {
   std::string gpu;
@@ -33,26 +28,23 @@ struct MeasuredDraft {
   bool operator==(const MeasuredDraft&) const = default;
 };
 
-struct ComputeDraft {
-  Precision precision = Precision::float32;
-  std::optional<ModelFamily> family;
-  EfficiencyMap efficiency;
-  std::vector<MeasuredDraft> measured;
+struct ComputeDraft : ComputeSpeed {
+  std::vector<MeasuredDraft> measured_drafts;
 };
 
 constexpr int kMaxBatch = 1'000'000'000;
 
-MapTable<EfficiencyMap> efficiency_table() {
-  MapTable<EfficiencyMap> table{.form = "a map such as `{default: [20 %, 40 %], geforce: [30 %, 55 %]}`",
-                                .rows = {}};
+MapTable<Efficiency> efficiency_table() {
+  MapTable<Efficiency> table{.form = "a map such as `{default: [20 %, 40 %], geforce: [30 %, 55 %]}`",
+                             .rows = {}};
   const auto add = [&](const std::string& key) {
     const ValueType<Interval<double>> type = share_range_type();
     table.rows.push_back({.key = description(key, type, {}),
                           .below = {},
                           .read =
-                              [type, key](Reader& reader, const Value& value, EfficiencyMap& map) {
+                              [type, key](Reader& reader, const Value& value, Efficiency& ranges) {
                                 if (const auto range = type.read(reader, value)) {
-                                  map.ranges[key] = *range;
+                                  ranges[key] = *range;
                                 }
                               },
                           .given = {},
@@ -81,20 +73,21 @@ MapTable<MeasuredDraft> measured_table() {
 
 MapTable<ComputeDraft> compute_table() {
   return {.form = "a map such as `{precision: tf32, efficiency: {default: [20 %, 40 %]}}`",
-          .rows = {row<&ComputeDraft::precision>(choice_type<Precision>("precision"),
-                                                 {.default_value = "float32"}),
-                   row<&ComputeDraft::family>(choice_type<ModelFamily>("family of models")),
-                   row<&ComputeDraft::efficiency>(map_type(efficiency_table())),
-                   row<&ComputeDraft::measured>(list_type(
-                       map_type(measured_table()),
-                       {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}))}};
+          .rows = {
+              row<&ComputeDraft::precision, ComputeDraft>(choice_type<Precision>("precision"),
+                                                          {.default_value = "float32"}),
+              row<&ComputeDraft::family, ComputeDraft>(choice_type<ModelFamily>("family of models")),
+              row<&ComputeDraft::efficiency, ComputeDraft>(map_type(efficiency_table())),
+              row("measured", &ComputeDraft::measured_drafts,
+                  list_type(map_type(measured_table()),
+                            {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}))}};
 }
 
 /// Measured speeds as samples per second. What is wrong with them becomes a problem of `root`, the workload.
 std::vector<MeasuredSpeed> measured_speeds(Reader& reader, const Value& root, const ComputeDraft& compute,
                                            const Workload& workload) {
   std::vector<MeasuredSpeed> speeds;
-  for (const MeasuredDraft& draft : compute.measured) {
+  for (const MeasuredDraft& draft : compute.measured_drafts) {
     const std::optional<int> batch = draft.batch ? draft.batch : workload.batch_per_gpu;
     if (draft.step_time && !batch) {
       reader.fail(reader.find(root, "compute").value_or(root), "the step time of {} needs its `batch`",
@@ -289,10 +282,8 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
     }
   }
   if (workload.compute_draft) {
-    workload.compute = {.precision = workload.compute_draft->precision,
-                        .family = workload.compute_draft->family,
-                        .efficiency = workload.compute_draft->efficiency.ranges,
-                        .measured = measured_speeds(reader, value, *workload.compute_draft, workload)};
+    workload.compute = *workload.compute_draft;
+    workload.compute.measured = measured_speeds(reader, value, *workload.compute_draft, workload);
     if (reader.num_problems() == before && !computes(workload)) {
       reader.fail(reader.find(value, "compute").value_or(value),
                   "says no speed; write `family`, `efficiency` or `measured`");

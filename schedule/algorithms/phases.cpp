@@ -106,17 +106,39 @@ double chunks_of_intervals(int n, bool after_halving) {
   return chunks;
 }
 
-/// `move(index, partner, first)` for every member, which gives away that half of the range that the two still
-/// share in which the other's chunk lies: `distance` chunks from `first` on.
-template <typename Move>
-void for_each_halving(const Fold& fold, int distance, const Move& move) {
-  for (int index = 0; index < fold.num_members(); ++index) {
-    const int partner = index ^ distance;
-    move(index, partner, partner & ~(distance - 1));
-  }
+/// `write(round, aside, member)` for every rank that steps aside and the member beside it.
+template <typename Write>
+Phase folding(const Fold& fold, std::int32_t num_chunks, const Write& write) {
+  const bool folds = fold.excess() > 0;
+  return {.num_rounds = folds ? 1 : 0,
+          .chunks = folds ? 1.0 * num_chunks : 0,
+          .write = [excess = fold.excess(), write](std::int64_t /*step*/, RoundWriter& round) {
+            for (int index = 0; index < excess; ++index) {
+              write(round, 2 * index, 2 * index + 1);
+            }
+          }};
 }
 
-int halving_distance(const Fold& fold, std::int64_t step) { return fold.num_members() >> (step + 1); }
+/// Every member gives away that half of the range that it still shares with its partner in which the
+/// partner's chunks lie; those of members from `index` on begin at `begin(index)`.
+template <typename Begin>
+Phase halving(const Fold& fold, const Begin& begin) {
+  const auto distance_in = [fold](std::int64_t step) { return fold.num_members() >> (step + 1); };
+  const auto write = [fold, begin, distance_in](std::int64_t step, RoundWriter& round) {
+    const int distance = distance_in(step);
+    for (int index = 0; index < fold.num_members(); ++index) {
+      const int partner = index ^ distance;
+      const int first = partner & ~(distance - 1);
+      round.reduce(fold.member(index), fold.member(partner), begin(first),
+                   begin(first + distance) - begin(first));
+    }
+  };
+  double chunks = 0;  // Member 0 sends the most: those that were folded in have two each.
+  for (std::int64_t step = 0; step < fold.levels(); ++step) {
+    chunks += begin(distance_in(step));
+  }
+  return reducing({.num_rounds = fold.levels(), .chunks = chunks, .write = write});
+}
 
 }  // namespace
 
@@ -287,49 +309,23 @@ Rank Fold::member(int index) const {
 }
 
 Phase fold_in(const Fold& fold, std::int32_t num_chunks) {
-  const auto write = [excess = fold.excess(), num_chunks](std::int64_t /*step*/, RoundWriter& round) {
-    for (int index = 0; index < excess; ++index) {
-      round.reduce(2 * index, 2 * index + 1, 0, num_chunks);
-    }
-  };
-  const double chunks = fold.excess() > 0 ? num_chunks : 0;
-  return {
-      .num_rounds = fold.excess() > 0 ? 1 : 0, .chunks = chunks, .reduced_chunks = chunks, .write = write};
+  return reducing(folding(fold, num_chunks, [num_chunks](RoundWriter& round, Rank aside, Rank member) {
+    round.reduce(aside, member, 0, num_chunks);
+  }));
 }
 
 Phase fold_out(const Fold& fold, std::int32_t num_chunks) {
-  const auto write = [excess = fold.excess(), num_chunks](std::int64_t /*step*/, RoundWriter& round) {
-    for (int index = 0; index < excess; ++index) {
-      round.copy(2 * index + 1, 2 * index, 0, num_chunks);
-    }
-  };
-  const bool folds = fold.excess() > 0;
-  return {.num_rounds = folds ? 1 : 0, .chunks = folds ? 1.0 * num_chunks : 0, .write = write};
+  return folding(fold, num_chunks, [num_chunks](RoundWriter& round, Rank aside, Rank member) {
+    round.copy(member, aside, 0, num_chunks);
+  });
 }
 
 Phase recursive_halving(const Fold& fold) {
-  const auto write = [fold](std::int64_t step, RoundWriter& round) {
-    const int distance = halving_distance(fold, step);
-    for_each_halving(fold, distance, [&](int index, int partner, int first) {
-      round.reduce(fold.member(index), fold.member(partner), first, distance);
-    });
-  };
-  return reducing({.num_rounds = fold.levels(), .chunks = fold.num_members() - 1.0, .write = write});
+  return halving(fold, [](int index) { return index; });
 }
 
 Phase recursive_halving_of_ranks(const Fold& fold) {
-  const auto write = [fold](std::int64_t step, RoundWriter& round) {
-    const int distance = halving_distance(fold, step);
-    for_each_halving(fold, distance, [&](int index, int partner, int first) {
-      round.reduce(fold.member(index), fold.member(partner), fold.begin(first),
-                   fold.begin(first + distance) - fold.begin(first));
-    });
-  };
-  double chunks = 0;  // Member 0 sends the most: those that were folded in have two each.
-  for (std::int64_t step = 0; step < fold.levels(); ++step) {
-    chunks += fold.begin(halving_distance(fold, step));
-  }
-  return reducing({.num_rounds = fold.levels(), .chunks = chunks, .write = write});
+  return halving(fold, [fold](int index) { return fold.begin(index); });
 }
 
 Phase recursive_doubling(const Fold& fold) {

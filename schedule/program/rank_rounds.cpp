@@ -9,15 +9,15 @@ bool overlap(const Region& a, const Region& b) {
 }
 
 bool RankRound::touches(const Region& region) const {
-  const auto by_transfer = [&](const Transfer& transfer) { return overlap(transfer.region, region); };
-  return sends_touch(region) || std::ranges::any_of(receives, by_transfer) ||
-         std::ranges::any_of(locals, [&](const Local& local) {
+  const auto received = [&](const Receive& receive) { return overlap(receive.target, region); };
+  return sends_touch(region) || std::ranges::any_of(receives, received) ||
+         std::ranges::any_of(locals, [&](const Step& local) {
            return overlap(local.source, region) || overlap(local.target, region);
          });
 }
 
 bool RankRound::sends_touch(const Region& region) const {
-  return std::ranges::any_of(sends, [&](const Transfer& send) { return overlap(send.region, region); });
+  return std::ranges::any_of(sends, [&](const Step& send) { return overlap(send.source, region); });
 }
 
 void RankRounds::next(RankRound& round) {
@@ -41,11 +41,15 @@ void RankRounds::add(const Move& move, RankRound& round) const {
   const StepOrigin origin = {
       .round = next_round_, .first_chunk = move.first_chunk, .num_chunks = move.num_chunks};
   if (move.local()) {
-    round.locals.push_back({.source = source, .target = target, .kind = move.kind, .origin = origin});
+    round.locals.push_back({.kind = move.kind == MoveKind::copy ? StepKind::copy : StepKind::reduce,
+                            .peer = rank_,
+                            .source = source,
+                            .target = target,
+                            .origin = origin});
   } else if (move.source == rank_) {
-    round.sends.push_back({.peer = move.target, .region = source, .kind = move.kind, .origin = origin});
+    round.sends.push_back({.kind = StepKind::send, .peer = move.target, .source = source, .origin = origin});
   } else {
-    round.receives.push_back({.peer = move.source, .region = target, .kind = move.kind, .origin = origin});
+    round.receives.push_back({.peer = move.source, .target = target, .kind = move.kind, .origin = origin});
     round.to_reduce += move.kind == MoveKind::reduce ? target.bytes : 0;
   }
 }

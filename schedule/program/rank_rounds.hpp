@@ -12,22 +12,16 @@ bool overlap(const Region& a, const Region& b);
 
 /// One rank's moves of one round that carry bytes.
 struct RankRound {
-  struct Transfer {
+  struct Receive {
     Rank peer = 0;
-    Region region;
-    MoveKind kind = MoveKind::copy;
-    StepOrigin origin;
-  };
-  struct Local {
-    Region source;
     Region target;
     MoveKind kind = MoveKind::copy;
     StepOrigin origin;
   };
 
-  std::vector<Transfer> sends;
-  std::vector<Transfer> receives;
-  std::vector<Local> locals;
+  std::vector<Step> sends;
+  std::vector<Receive> receives;
+  std::vector<Step> locals;
   std::vector<Move> moves;     ///< All of them, as the schedule has them.
   std::int64_t to_reduce = 0;  ///< Bytes that are received to be reduced.
 

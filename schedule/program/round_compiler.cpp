@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ class RoundCompiler {
     for (; has_round(0); rounds_.pop_front()) {
       add_round();
     }
-    reduce_pending([](const PendingReduction&) { return true; });
+    reduce_pending([](const Step&) { return true; });
     arrivals_.set_staging_size();
   }
 
@@ -34,7 +35,7 @@ class RoundCompiler {
   /// Receives of one round that have been started, in the order of RankRound::receives.
   struct Started {
     std::vector<std::int32_t> steps;
-    std::vector<PendingReduction> arriving;
+    std::vector<Step> reductions;
   };
 
   /// Reads rounds_[index] if it has not been read.
@@ -54,11 +55,11 @@ class RoundCompiler {
     const RankRound last;
     const RankRound& next = has_round(1) ? rounds_[1] : last;
     const RankRound& round = rounds_.front();
-    reduce_pending([&](const PendingReduction& pending) { return round.touches(pending.target); });
+    reduce_pending([&](const Step& pending) { return round.touches(pending.target); });
     start_transfers(round);
     add_locals(round, false);
     // What is left of earlier rounds runs behind the transfers.
-    reduce_pending([](const PendingReduction&) { return true; });
+    reduce_pending([](const Step&) { return true; });
     add_locals(round, true);
     while (receive_ahead_ && has_round(early_.size() + 1) && may_post_early(early_.size() + 1)) {
       early_.push_back(start_receives(rounds_[early_.size() + 1]));
@@ -81,10 +82,10 @@ class RoundCompiler {
 
   Started start_receives(const RankRound& round) {
     Started started;
-    for (const RankRound::Transfer& receive : round.receives) {
+    for (const RankRound::Receive& receive : round.receives) {
       const ArrivalWriter::Receive one = arrivals_.start(receive);
       started.steps.push_back(one.step);
-      started.arriving.push_back(one.arriving);
+      started.reductions.push_back(one.reduction);
     }
     return started;
   }
@@ -97,36 +98,27 @@ class RoundCompiler {
       early_.pop_front();
     }
     started_sends_.clear();
-    for (const RankRound::Transfer& send : round.sends) {
-      started_sends_.push_back(program_.add(
-          {.kind = StepKind::send, .peer = send.peer, .source = send.region, .origin = send.origin}));
+    for (const Step& send : round.sends) {
+      started_sends_.push_back(program_.add(send));
     }
   }
 
   /// Local moves read values from before the round: a move whose target another one reads comes after it.
   /// Those into regions that are being sent (`after_sends`) wait for these sends.
   void add_locals(const RankRound& round, bool after_sends) {
-    std::vector<RankRound::Local> left;
-    for (const RankRound::Local& local : round.locals) {
-      if (round.sends_touch(local.target) == after_sends) {
-        left.push_back(local);
-      }
-    }
+    std::vector<Step> left;
+    std::ranges::copy_if(round.locals, std::back_inserter(left),
+                         [&](const Step& local) { return round.sends_touch(local.target) == after_sends; });
     while (!left.empty()) {
-      const auto ready = std::ranges::find_if(left, [&](const RankRound::Local& local) {
-        return std::ranges::none_of(left, [&](const RankRound::Local& other) {
-          return &other != &local && overlap(other.source, local.target);
-        });
+      const auto ready = std::ranges::find_if(left, [&](const Step& local) {
+        return std::ranges::none_of(
+            left, [&](const Step& other) { return &other != &local && overlap(other.source, local.target); });
       });
       RINGSIDE_CHECK(ready != left.end(), "local moves of one round read each other's targets");
       if (after_sends) {
         wait_for_sends_of(ready->target);
       }
-      program_.add({.kind = ready->kind == MoveKind::copy ? StepKind::copy : StepKind::reduce,
-                    .peer = program_.rank,
-                    .source = ready->source,
-                    .target = ready->target,
-                    .origin = ready->origin});
+      program_.add(*ready);
       left.erase(ready);
     }
   }
@@ -139,11 +131,10 @@ class RoundCompiler {
       if (round.receives[i].kind == MoveKind::copy) {
         continue;
       }
-      const PendingReduction& arrived = pending_.emplace_back(started_receives_.arriving[i]);
+      const Step& arrived = pending_.emplace_back(started_receives_.reductions[i]);
       if (next.empty() || next.touches(arrived.target)) {
         wait_for_sends_of(arrived.target);
-        reduce_pending(
-            [source = arrived.source](const PendingReduction& pending) { return pending.source == source; });
+        reduce_pending([source = arrived.source](const Step& pending) { return pending.source == source; });
       }
     }
     for (std::int32_t& send : started_sends_) {
@@ -167,9 +158,8 @@ class RoundCompiler {
 
   template <typename Predicate>
   void reduce_pending(Predicate predicate) {
-    const auto kept =
-        std::stable_partition(pending_.begin(), pending_.end(),
-                              [&](const PendingReduction& pending) { return !predicate(pending); });
+    const auto kept = std::stable_partition(pending_.begin(), pending_.end(),
+                                            [&](const Step& pending) { return !predicate(pending); });
     for (auto pending = kept; pending != pending_.end(); ++pending) {
       arrivals_.reduce(*pending);
     }
@@ -180,7 +170,7 @@ class RoundCompiler {
   RankRounds reader_;
   bool receive_ahead_;
   ArrivalWriter arrivals_;
-  std::vector<PendingReduction> pending_;
+  std::vector<Step> pending_;  ///< Reductions of what has arrived, or will have at the end of the round.
 
   std::deque<RankRound>
       rounds_;                 ///< The one being compiled, and those after it as far as they have been read.

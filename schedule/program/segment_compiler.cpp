@@ -22,13 +22,10 @@ class SegmentCompiler {
                    "in segments every rank sends one message for each that it receives");
     UnderWay& under_way = under_way_.emplace_back();
     for (std::size_t i = 0; i < round.sends.size(); ++i) {
-      reduce_arrived(round.sends[i].region);
-      reduce_arrived(round.receives[i].region);
+      reduce_arrived(round.sends[i].source);
+      reduce_arrived(round.receives[i].target);
       start_receive(round.receives[i], under_way);
-      under_way.transfers.push_back(program_.add({.kind = StepKind::send,
-                                                  .peer = round.sends[i].peer,
-                                                  .source = round.sends[i].region,
-                                                  .origin = round.sends[i].origin}));
+      under_way.transfers.push_back(program_.add(round.sends[i]));
     }
     if (under_way_.size() == static_cast<std::size_t>(policy_.in_flight)) {
       wait_for_oldest();
@@ -47,14 +44,14 @@ class SegmentCompiler {
   /// What one round has started.
   struct UnderWay {
     std::vector<std::int32_t> transfers;
-    std::vector<PendingReduction> arriving;
+    std::vector<Step> reductions;
   };
 
-  void start_receive(const RankRound::Transfer& receive, UnderWay& under_way) {
+  void start_receive(const RankRound::Receive& receive, UnderWay& under_way) {
     const ArrivalWriter::Receive started = arrivals_.start(receive);
     under_way.transfers.push_back(started.step);
     if (receive.kind == MoveKind::reduce) {
-      under_way.arriving.push_back(started.arriving);
+      under_way.reductions.push_back(started.reduction);
     }
   }
 
@@ -63,7 +60,7 @@ class SegmentCompiler {
     for (const std::int32_t transfer : oldest.transfers) {
       program_.add({.kind = StepKind::wait, .transfer = transfer});
     }
-    arrived_.insert(arrived_.end(), oldest.arriving.begin(), oldest.arriving.end());
+    arrived_.insert(arrived_.end(), oldest.reductions.begin(), oldest.reductions.end());
     under_way_.pop_front();
     if (policy_.in_flight < policy_.stride) {
       reduce_all_arrived();
@@ -78,13 +75,13 @@ class SegmentCompiler {
 
   void reduce_arrived(const Region& region) {
     const auto arrived = std::ranges::find_if(
-        arrived_, [&](const PendingReduction& pending) { return overlap(pending.target, region); });
+        arrived_, [&](const Step& reduction) { return overlap(reduction.target, region); });
     if (arrived != arrived_.end()) {
       reduce(arrived);
     }
   }
 
-  void reduce(std::deque<PendingReduction>::iterator arrived) {
+  void reduce(std::deque<Step>::iterator arrived) {
     arrivals_.reduce(*arrived);
     arrived_.erase(arrived);
   }
@@ -92,8 +89,8 @@ class SegmentCompiler {
   Program& program_;
   const ExecutionPolicy& policy_;
   ArrivalWriter arrivals_;
-  std::deque<UnderWay> under_way_;        ///< Oldest first.
-  std::deque<PendingReduction> arrived_;  ///< At most one per segment.
+  std::deque<UnderWay> under_way_;  ///< Oldest first.
+  std::deque<Step> arrived_;        ///< Reductions of what has arrived, at most one per segment.
 };
 
 }  // namespace

@@ -227,25 +227,14 @@ class FlowRun {
 
   // --- Moves
 
-  bool eager(const PlannedMove& move) const {
-    return !move.move.local() && options_.eager_threshold.value > 0 &&
-           move.bytes <= options_.eager_threshold.value;
-  }
-
   /// Starts or delivers the move if nothing stands in its way any more; otherwise it is left where it will be
   /// found again.
   void go_on(std::int32_t id) {
     PlannedMove& move = planned(id);
-    const bool rendezvous = !eager(move);
     const bool under_way = move.started && !move.sent;
-    if (under_way || move.waiting || !move.source_reached ||
-        (!move.target_reached && (rendezvous || move.sent))) {
-      return;
-    }
-    if (!move.started && wait_for_reduction(move.move.source, read_by(move.move), id)) {
-      return;
-    }
-    if ((rendezvous || move.sent) && wait_for_reduction(move.move.target, written_by(move.move), id)) {
+    if (under_way || move.waiting || !move.source_reached || !move.target_reached ||
+        (!move.started && wait_for_reduction(move.move.source, read_by(move.move), id)) ||
+        wait_for_reduction(move.move.target, written_by(move.move), id)) {
       return;
     }
     if (move.sent) {

@@ -84,9 +84,7 @@ bool predict_free(const Execution& execution, const Network& network, double mes
 void predict_flow(const Execution& execution, const Network& network, const FlowOptions& options,
                   Prediction& prediction) {
   const FlowEstimate estimate = estimate_flow(execution, network);
-  const bool rendezvous =
-      options.simulation.trace == nullptr && options.simulation.eager_threshold.value == 0;
-  if (rendezvous && estimate.messages > kFewMessages) {
+  if (options.simulation.trace == nullptr && estimate.messages > kFewMessages) {
     // Chunks that differ in length tell all ranks apart: classes are of no use then.
     const bool even = execution.has_even_chunks();
     if ((!even && predict_free(execution, network, estimate.messages, prediction)) ||

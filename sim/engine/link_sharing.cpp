@@ -24,14 +24,6 @@ Link port_of(std::size_t id, const Network::Uniform& uniform) {
           .capacity = {1 / uniform.inverse_bandwidth.value}};
 }
 
-void add_crossed(const Network& network, const Move& move, std::vector<std::int32_t>& route) {
-  if (network.topology == nullptr || network.uniform) {
-    route = {2 * move.source, 2 * move.target + 1};
-  } else {
-    network.topology->route(move.source, move.target, route);
-  }
-}
-
 }  // namespace
 
 LinkSharing::LinkSharing(const Network& network, Activities& activities)
@@ -166,7 +158,11 @@ std::optional<BusiestLink> busiest_link(const Execution& execution, const Networ
       if (move.local()) {
         continue;
       }
-      add_crossed(network, move, route);
+      if (network.uniform) {
+        route = {port_out(move.source), port_in(move.target)};
+      } else {
+        network.topology->route(move.source, move.target, route);
+      }
       for (const std::int32_t link : route) {
         loads[at(link)].bytes += static_cast<double>(execution.bytes(move));
         ++loads[at(link)].messages;

@@ -122,8 +122,7 @@ class Replay {
         reducer_free_(at(execution.num_ranks())) {}
 
   Seconds run() {
-    const bool simple =
-        costs_.only_transfers() && options_.trace == nullptr && options_.eager_threshold.value == 0;
+    const bool simple = costs_.only_transfers() && options_.trace == nullptr;
     if (!simple) {
       pending_.resize(ready_.size());
       reductions_of_.assign(ready_.size(), kNone);
@@ -163,7 +162,6 @@ class Replay {
 
   void run_round(std::int64_t round) {
     start_.resize(moves_.size());
-    arrival_.resize(moves_.size());
     next_reduction_.resize(moves_.size());
     next_read_.resize(moves_.size());
     reducing_.clear();
@@ -178,7 +176,7 @@ class Replay {
       const Move& move = moves_[i];
       reads_of_[at(move.source)] = kNone;
       reach_no_earlier(move.source, end_[i]);
-      reach_no_earlier(move.target, arrival_[i]);
+      reach_no_earlier(move.target, end_[i]);
       if (!move.local()) {
         record(round, move, TraceKind::transfer, start_[i], end_[i]);
       } else if (move.kind == MoveKind::copy) {
@@ -190,18 +188,14 @@ class Replay {
   /// When move `i` starts and ends, apart from a local reduction's end, set by its rank's other reductions.
   void time_move(std::size_t i) {
     const Move& move = moves_[i];
-    const double source_reaches = after_pending(move.source, read_by(move));
-    const double target_reaches = after_pending(move.target, written_by(move));
-    const bool eager =
-        options_.eager_threshold.value > 0 && execution_.bytes(move) <= options_.eager_threshold.value;
-    start_[i] = eager && !move.local() ? source_reaches : std::max(source_reaches, target_reaches);
+    start_[i] =
+        std::max(after_pending(move.source, read_by(move)), after_pending(move.target, written_by(move)));
     end_[i] = start_[i];
     if (!move.local()) {
       end_[i] += costs_.transfer(move.source, move.target, bytes(move));
     } else if (move.kind == MoveKind::copy) {
       end_[i] += costs_.local_copy(move.source, bytes(move));
     }
-    arrival_[i] = std::max(end_[i], target_reaches);
   }
 
   /// Puts move `i` on the lists that decide when this round's reductions run.
@@ -226,7 +220,7 @@ class Replay {
     arrived_.clear();
     for (std::int32_t i = std::exchange(reductions_of_[at(rank)], kNone); i != kNone;
          i = next_reduction_[static_cast<std::size_t>(i)]) {
-      arrived_.emplace_back(arrival_[static_cast<std::size_t>(i)], i);
+      arrived_.emplace_back(end_[static_cast<std::size_t>(i)], i);
     }
     if (arrived_.size() > 1) {
       std::ranges::sort(arrived_);
@@ -251,7 +245,7 @@ class Replay {
       const double end = start + duration;
       reducer_free = end;
       if (move.local()) {
-        end_[i] = arrival_[i] = end;
+        end_[i] = end;
       } else {
         pending_[at(rank)].push_back({.end = end, .range = range});
       }
@@ -312,8 +306,7 @@ class Replay {
   // The round being run, per move.
   std::vector<Move> moves_;
   std::vector<double> start_;
-  std::vector<double> end_;      ///< For the source.
-  std::vector<double> arrival_;  ///< For the target.
+  std::vector<double> end_;
   std::vector<std::int32_t> next_reduction_;
   std::vector<std::int32_t> next_read_;
   std::vector<Rank> reducing_;  ///< Ranks with reductions in this round.

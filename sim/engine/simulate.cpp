@@ -99,14 +99,12 @@ RankPlacement placement_of(const Network& network) {
 }
 
 /// Whether messages that a rank sends or receives at once share its one port.
-bool shares_ports(const Network& network, const Schedule& schedule, const PredictOptions& options) {
-  return network.uniform && network.uniform->single_port &&
-         (schedule.several_at_once() || options.eager_threshold.value > 0);
+bool shares_ports(const Network& network, const Schedule& schedule) {
+  return network.uniform && network.uniform->single_port && schedule.several_at_once();
 }
 
 /// Why the closed form does not hold here; empty where it does.
-std::string closed_form_obstacle(const Network& network, const Schedule& schedule,
-                                 const PredictOptions& options) {
+std::string closed_form_obstacle(const Network& network, const Schedule& schedule) {
   if (network.processor) {
     return network.processor->cores
                ? fmt::format("its {} ranks share {} CPU cores", network.num_ranks, *network.processor->cores)
@@ -118,10 +116,7 @@ std::string closed_form_obstacle(const Network& network, const Schedule& schedul
   if (!network.uniform) {
     return "its links are shared or differ from pair to pair";
   }
-  if (options.eager_threshold.value > 0) {
-    return "an eager threshold is given";
-  }
-  if (shares_ports(network, schedule, options)) {
+  if (shares_ports(network, schedule)) {
     return fmt::format("a rank has one port, which {} shares among messages that are under way at once",
                        schedule.algorithm().name);
   }
@@ -186,7 +181,7 @@ bool closed_form_is_exact(const Network& network, const Execution& execution) {
 }
 
 Fidelity fidelity_for(const Network& network, const Execution& execution, const PredictOptions& options) {
-  const std::string obstacle = closed_form_obstacle(network, execution.schedule(), options);
+  const std::string obstacle = closed_form_obstacle(network, execution.schedule());
   if (options.fidelity == Fidelity::closed_form) {
     if (!obstacle.empty()) {
       throw bad_input(
@@ -206,7 +201,7 @@ Fidelity fidelity_for(const Network& network, const Execution& execution, const 
     return Fidelity::closed_form;
   }
   // Private links stay private when ranks are uneven: without contention the replay is exact.
-  const bool contention = network.processor || shares_ports(network, execution.schedule(), options);
+  const bool contention = network.processor || shares_ports(network, execution.schedule());
   return network.uniform && !contention ? Fidelity::replay : Fidelity::flow;
 }
 
@@ -217,7 +212,6 @@ Prediction predict_on(const Network& network, const Execution& execution, Bytes 
   prediction.fidelity = fidelity_for(network, execution, options);
   prediction.source = network.source;
   const SimulationOptions simulation{
-      .eager_threshold = options.eager_threshold,
       .reduces_on_arrival =
           network.processor && find_curve(network.processor->curves, ProbeKind::reducing_exchange) != nullptr,
       .buffered = rules_of(RankSite::memory).buffered,

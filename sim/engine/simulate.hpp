@@ -25,8 +25,6 @@ struct PredictOptions {
   NativeModel native_model = NativeModel::ringside;  ///< Which model of NCCL's own collectives.
   bool force = false;                                ///< Predict even where that would take very long.
   bool interval = true;                              ///< Predict both ends of every range as well.
-  /// Messages up to this size leave without waiting for the receiver; 0 = all wait, as the executor's do.
-  Bytes eager_threshold{0};
   /// When set, what happened when is appended (and the closed form, which has no events, is not chosen).
   std::vector<TraceEvent>* trace = nullptr;
 };

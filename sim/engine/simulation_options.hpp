@@ -11,9 +11,6 @@ namespace ringside {
 
 /// What replay and flow simulation have in common.
 struct SimulationOptions {
-  /// Messages up to this size do not wait for the receiver: they start when the source is there, and
-  /// the source goes on when they have arrived. 0 = rendezvous always, which is what the executor does.
-  Bytes eager_threshold{0};
   /// Messages are reduced while they arrive, where that is the same as afterwards.
   bool reduces_on_arrival = false;
   /// Messages up to this size may be changed at their source as soon as they are sent.

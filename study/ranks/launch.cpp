@@ -49,7 +49,7 @@ Backend measuring_backend(const BackendRequest& request, const LaunchChoices& ch
                           const Observer& observer) {
   const Backend asked = choices.backend.value_or(request.asked);
   if (asked != Backend::automatic) {
-    if (const std::optional<std::string> reason = unavailable(asked)) {
+    if (const std::optional<std::string> reason = registered(asked).unavailable()) {
       throw lacking("backend {} cannot run here: {}", name(asked), *reason);
     }
     require_launcher(asked, request.max_ranks, choices);

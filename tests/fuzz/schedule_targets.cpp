@@ -57,9 +57,8 @@ void simulate_it(Choices& choices, const Schedule& schedule, Bytes bytes) {
   for (double& slowdown : network.slowdown) {
     slowdown = choices.below(4) == 0 ? 1.5 : 1;
   }
-  const SimulationOptions options{.eager_threshold = {choices.coin() ? 0 : 1000}};
-  expect_close(simulate_flow(execution, network, options).seconds.value,
-               replay(execution, network, options).value, label(schedule) + ": flow and replay");
+  expect_close(simulate_flow(execution, network).seconds.value, replay(execution, network).value,
+               label(schedule) + ": flow and replay");
   double total = 0;
   std::vector<Move> moves;
   for (std::int64_t round = 0; round < execution.num_rounds(); ++round) {

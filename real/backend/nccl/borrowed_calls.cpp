@@ -52,7 +52,7 @@ class GpuMessages final : public Transport {
     NcclCommunicator& communicator = streams_.communicator();
     communicator.group("starting messages", [&] {
       for (const std::shared_ptr<Message>& message : messages) {
-        communicator.check(enqueue(*message), message->sends ? "sending" : "receiving");
+        communicator.move(message->sends, message->peer, message->memory, streams_.communication());
       }
     });
     const auto done = std::make_shared<CudaEvent>(CudaEvent::Use::order, streams_.gpu());
@@ -90,17 +90,6 @@ class GpuMessages final : public Transport {
 
   std::unique_ptr<Transfer> make(Rank peer, bool sends, std::span<std::byte> memory) {
     return std::make_unique<GpuTransfer>(*this, Message{.peer = peer, .sends = sends, .memory = memory});
-  }
-
-  ncclResult_t enqueue(const Message& message) {
-    const NcclCommunicator& communicator = streams_.communicator();
-    const NcclLibrary& nccl = communicator.library();
-    std::byte* data = message.memory.data();
-    const std::size_t size = message.memory.size();
-    return message.sends
-               ? nccl.send(data, size, ncclInt8, message.peer, communicator.get(), streams_.communication())
-               : nccl.receive(data, size, ncclInt8, message.peer, communicator.get(),
-                              streams_.communication());
   }
 
   GpuStreams& streams_;

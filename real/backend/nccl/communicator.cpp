@@ -80,6 +80,12 @@ void NcclCommunicator::group(std::string_view doing, const std::function<void()>
   settle(doing);
 }
 
+void NcclCommunicator::move(bool sends, Rank peer, std::span<std::byte> memory, cudaStream_t stream) {
+  check(sends ? library_->send(memory.data(), memory.size(), ncclInt8, peer, communicator_, stream)
+              : library_->receive(memory.data(), memory.size(), ncclInt8, peer, communicator_, stream),
+        sends ? "sending" : "receiving");
+}
+
 /// Waits until what NCCL was asked for is on its stream.
 void NcclCommunicator::settle(std::string_view doing) {
   const Clock::time_point deadline = Clock::now() + patience_;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,6 +51,9 @@ class NcclCommunicator {
 
   /// What `calls` asks of NCCL starts together. Returns when it is on its stream, not when it is done.
   void group(std::string_view doing, const std::function<void()>& calls);
+
+  /// Inside a group: sends these bytes to a rank, or receives them from it.
+  void move(bool sends, Rank peer, std::span<std::byte> memory, cudaStream_t stream);
 
   /// Waits for an event that the GPU is to come to. Throws Error{peer_lost} at the deadline or when NCCL
   /// reports a lost peer meanwhile.

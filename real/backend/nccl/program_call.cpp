@@ -66,14 +66,8 @@ class ProgramWork final : public GpuWork {
     NcclCommunicator& communicator = streams().communicator();
     communicator.group("starting a round", [&] {
       for (const GroupTransfer& transfer : op.transfers) {
-        std::byte* memory = at(transfer.region);
-        const auto size = static_cast<std::size_t>(transfer.region.bytes);
-        communicator.check(
-            transfer.sends ? communicator.library().send(memory, size, ncclInt8, transfer.peer,
-                                                         communicator.get(), streams().communication())
-                           : communicator.library().receive(memory, size, ncclInt8, transfer.peer,
-                                                            communicator.get(), streams().communication()),
-            transfer.sends ? "sending" : "receiving");
+        const std::span memory(at(transfer.region), static_cast<std::size_t>(transfer.region.bytes));
+        communicator.move(transfer.sends, transfer.peer, memory, streams().communication());
       }
     });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -34,18 +35,6 @@ void add_wheels(const fs::path& prefix, std::vector<std::string>& candidates) {
   }
   std::ranges::sort(found);
   candidates.insert(candidates.end(), found.begin(), found.end());
-}
-
-std::vector<std::string> folders_of(std::string_view path) {
-  std::vector<std::string> folders;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find(':'), path.size());
-    if (end > 0) {
-      folders.emplace_back(path.substr(0, end));
-    }
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return folders;
 }
 
 /// What NCCL has of its own, in native.cpp.
@@ -111,8 +100,9 @@ std::vector<std::string> nccl_library_candidates(const Lookup& lookup) {
     }
   }
   std::error_code ignored;
-  for (const std::string& folder : folders_of(lookup("PATH").value_or(""))) {
-    if (fs::exists(fs::path(folder) / "python3", ignored)) {
+  std::istringstream path(lookup("PATH").value_or(""));
+  for (std::string folder; std::getline(path, folder, ':');) {
+    if (!folder.empty() && fs::exists(fs::path(folder) / "python3", ignored)) {
       add_wheels(fs::path(folder).parent_path(), candidates);
     }
   }

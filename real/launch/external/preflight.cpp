@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -13,19 +12,13 @@
 
 #include "common/failures.hpp"
 #include "real/backend/backends.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {
 
 /// More than ranks are apart when they leave a barrier.
 constexpr double kSameTime = 1;
-
-template <typename Value>
-std::optional<Value> value_in(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  Value value{};
-  return stream >> value ? std::optional(value) : std::nullopt;
-}
 
 /// In Mb/s; none for one without a cable.
 double speed_of(const std::filesystem::path& interface) {

@@ -69,7 +69,7 @@ TEST(Gpus, MemoryIsCountedWhereTheRanksAre) {
 
 TEST(Gpus, WhatThisMachineHasIsToldWithoutThrowing) {
   const GpuMachine machine = gpu_machine();
-  EXPECT_EQ(missing_for_nccl(machine), unavailable(Backend::nccl));
+  EXPECT_EQ(missing_for_nccl(machine), registered(Backend::nccl).unavailable());
   if (!machine.driver_loaded) {
     EXPECT_TRUE(machine.gpus.empty());
   }

@@ -60,7 +60,7 @@ void starve(pid_t process, std::size_t core) {
 class Launcher : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::optional<std::string> reason = unavailable(Backend::gloo)) {
+    if (const std::optional<std::string> reason = registered(Backend::gloo).unavailable()) {
       GTEST_SKIP() << *reason;
     }
   }

@@ -159,9 +159,9 @@ TEST(Measure, UnknownAlgorithmsAndImpossiblePointsAreErrors) {
 }
 
 TEST(Measure, ABackendThatIsNotThereIsOneSentence) {
-  EXPECT_EQ(unavailable(Backend::threads), std::nullopt);
+  EXPECT_EQ(registered(Backend::threads).unavailable(), std::nullopt);
   // Its module is beside the program, and this program stands elsewhere.
-  EXPECT_THAT(unavailable(Backend::mpi).value_or(""),
+  EXPECT_THAT(registered(Backend::mpi).unavailable().value_or(""),
               HasSubstr("there is no libringside_mpi.so; install an MPI library (Debian: libopenmpi-dev"));
   MeasureOptions options = quick();
   options.launch.backend = Backend::mpi;

@@ -67,7 +67,7 @@ TEST(RankRounds, ARoundTouchesWhatItsLocalMovesReadAndWrite) {
   const Region from{.buffer = 0, .offset = 0, .bytes = 64};
   const Region to{.buffer = 1, .offset = 128, .bytes = 64};
   RankRound round;
-  round.locals.push_back({.source = from, .target = to, .kind = MoveKind::copy, .origin = {}});
+  round.locals.push_back({.kind = StepKind::copy, .source = from, .target = to});
   EXPECT_TRUE(round.touches(from));
   EXPECT_TRUE(round.touches(to));
   EXPECT_FALSE(round.touches({.buffer = 1, .offset = 0, .bytes = 64}));

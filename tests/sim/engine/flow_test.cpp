@@ -54,10 +54,10 @@ FlowResult run(const Network& network, const SimulationOptions& options = {}, By
 
 /// The same without contention, which these rounds do not have.
 template <const auto& kRounds>
-double replayed(const Network& network, const SimulationOptions& options = {}) {
+double replayed(const Network& network) {
   const Algorithm algorithm = Handmade<kRounds>::algorithm();
   const Schedule schedule(algorithm, {.num_ranks = network.num_ranks});
-  return replay(Execution(schedule, kSize, DataType::float32), network, options).value;
+  return replay(Execution(schedule, kSize, DataType::float32), network).value;
 }
 
 FlowResult run(const char* algorithm, const Network& network, Bytes size, std::vector<Rank> order = {}) {
@@ -234,32 +234,6 @@ TEST(Replay, ReducesInTheOrderOfArrival) {
 TEST(Replay, EveryMessageTakesItsOwnRoute) {
   static const Rounds kRounds = {{{.source = 0, .target = 1}}, {{.source = 0, .target = 2}}};
   EXPECT_NEAR(replayed<kRounds>(slow_and_fast()), 11 * kTransfer, 1e-12);
-}
-
-TEST(Replay, AnEagerMessageIsReducedWhenItsReceiverIsThere) {
-  // Rank 1 sends for ten transfers; what comes from rank 0 meanwhile is reduced after that.
-  static const Rounds kRounds = {{{.source = 1, .target = 2}},
-                                 {{.source = 0, .target = 1, .kind = MoveKind::reduce}}};
-  Network network = test::wired({{.name = "fast", .latency = {0}, .capacity = {1e10}},
-                                 {.name = "slow", .latency = {0}, .capacity = {1e9}}},
-                                {{{}, {0}, {}}, {{}, {}, {1}}, {{}, {}, {}}});
-  network.reduction.assign(3, SecondsPerByte{1e-9});
-  EXPECT_NEAR(replayed<kRounds>(network, {.eager_threshold = kSize}), (10 + 10) * kTransfer, 1e-12);
-}
-
-TEST(Flow, EagerMessagesDoNotWaitForTheReceiver) {
-  // Rank 1 is busy sending when rank 0 has something for it; rank 0's next message depends on that.
-  static const Rounds kRounds = {
-      {{.source = 1, .target = 2}}, {{.source = 0, .target = 1}}, {{.source = 0, .target = 3}}};
-  const Network network = test::private_links(4, {});
-  EXPECT_NEAR(run<kRounds>(network).seconds.value, 3 * (kLatency + kTransfer), 1e-12);
-  EXPECT_NEAR(run<kRounds>(network, {.eager_threshold = kSize}).seconds.value, 2 * (kLatency + kTransfer),
-              1e-12);
-  EXPECT_NEAR(run<kRounds>(network, {.eager_threshold = {kSize.value - 1}}).seconds.value,
-              3 * (kLatency + kTransfer), 1e-12);
-  EXPECT_NEAR(replayed<kRounds>(network, {.eager_threshold = kSize}), 2 * (kLatency + kTransfer), 1e-12);
-  EXPECT_NEAR(replayed<kRounds>(network, {.eager_threshold = {kSize.value - 1}}), 3 * (kLatency + kTransfer),
-              1e-12);
 }
 
 /// The ranks of a ring in random order on switches whose up-links are shared.

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 class GlooMeeting : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::optional<std::string> reason = unavailable(Backend::gloo)) {
+    if (const std::optional<std::string> reason = registered(Backend::gloo).unavailable()) {
       GTEST_SKIP() << *reason;
     }
     std::string name = (std::filesystem::temp_directory_path() / "ringside-meeting-XXXXXX").string();
