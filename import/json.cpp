@@ -219,8 +219,43 @@ std::optional<Collective> collective_called(std::string_view name) {
 class InspectorReader final : public LogReader {
  public:
   InspectorReader() : LogReader("NCCL Inspector") {}
-  void read(const LogLine& line) override;
-  std::vector<TableRows> finish(Import& import) override;
+  void read(const LogLine& line) override {
+    if (!contains(line.text, "\"coll_perf\"")) {
+      return;
+    }
+    found_ = true;
+    const json record = json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+    try {
+      read_call(line.number, record.at("header"), record.at("coll_perf"));
+    } catch (const json::exception&) {
+      skipped_.add(line.number, "the record is cut");
+    }
+  }
+
+  std::vector<TableRows> finish(Import& import) override {
+    tables_.emplace_back();
+    for (const auto& [kind, calls] : kinds_) {
+      const std::vector<double> times = mapped(calls.seconds, [](const auto& call) { return call.second; });
+      const SampleSummary summary = summarize(times);
+      tables_.back().push_back({.line = calls.line,
+                                .collective = kind.collective,
+                                .ranks = kind.ranks,
+                                .bytes = kind.bytes,
+                                .measurement = {.seconds = {summary.median},
+                                                .low = {summary.low},
+                                                .high = {summary.high},
+                                                .min = {summary.min},
+                                                .p95 = {summary.p95},
+                                                .iterations = static_cast<int>(times.size()),
+                                                .backend = Backend::nccl}});
+    }
+    if (!kinds_.empty()) {
+      notes_.emplace_back(
+          "A time is the median over the recorded calls of a size; a rank's wait for later ranks is part of "
+          "it.");
+    }
+    return LogReader::finish(import);
+  }
 
  private:
   struct Kind {
@@ -235,70 +270,31 @@ class InspectorReader final : public LogReader {
     std::size_t line = 0;
     std::map<Call, double> seconds = {};  ///< The fastest rank's.
   };
-  void read_call(std::size_t line_number, const json& header, const json& call);
+  void read_call(std::size_t line_number, const json& header, const json& call) {
+    const std::string called = call.at("coll").get<std::string>();
+    const auto collective = collective_called(called);
+    const int ranks = header.at("n_ranks").get<int>();
+    const double microseconds = call.at("coll_exec_time_us").get<double>();
+    std::int64_t bytes = call.at("coll_msg_size_bytes").get<std::int64_t>();
+    if (!collective) {
+      skipped_.add(line_number, fmt::format("{} is none of ringside's collectives", called.substr(0, 40)));
+    } else if (bytes < 1 || ranks < 1 || !(microseconds > 0) || bytes > (std::int64_t{1} << 45)) {
+      skipped_.add(line_number, "it has no size or no time");
+    } else {
+      const bool of_one_rank =
+          *collective == Collective::all_gather || *collective == Collective::reduce_scatter;
+      bytes *= of_one_rank ? ranks : 1;
+      Calls& calls =
+          kinds_.try_emplace({*collective, ranks, bytes}, Calls{.line = line_number}).first->second;
+      const Call key{header.value("id", std::string()), call.value("coll_sn", std::int64_t{0})};
+      const double seconds = microseconds * 1e-6;
+      const auto [found, fresh] = calls.seconds.try_emplace(key, seconds);
+      found->second = std::min(found->second, seconds);
+    }
+  }
 
   std::map<Kind, Calls> kinds_;
 };
-
-void InspectorReader::read_call(std::size_t line_number, const json& header, const json& call) {
-  const std::string called = call.at("coll").get<std::string>();
-  const auto collective = collective_called(called);
-  const int ranks = header.at("n_ranks").get<int>();
-  const double microseconds = call.at("coll_exec_time_us").get<double>();
-  std::int64_t bytes = call.at("coll_msg_size_bytes").get<std::int64_t>();
-  if (!collective) {
-    skipped_.add(line_number, fmt::format("{} is none of ringside's collectives", called.substr(0, 40)));
-  } else if (bytes < 1 || ranks < 1 || !(microseconds > 0) || bytes > (std::int64_t{1} << 45)) {
-    skipped_.add(line_number, "it has no size or no time");
-  } else {
-    const bool of_one_rank =
-        *collective == Collective::all_gather || *collective == Collective::reduce_scatter;
-    bytes *= of_one_rank ? ranks : 1;
-    Calls& calls = kinds_.try_emplace({*collective, ranks, bytes}, Calls{.line = line_number}).first->second;
-    const Call key{header.value("id", std::string()), call.value("coll_sn", std::int64_t{0})};
-    const double seconds = microseconds * 1e-6;
-    const auto [found, fresh] = calls.seconds.try_emplace(key, seconds);
-    found->second = std::min(found->second, seconds);
-  }
-}
-
-void InspectorReader::read(const LogLine& line) {
-  if (!contains(line.text, "\"coll_perf\"")) {
-    return;
-  }
-  found_ = true;
-  const json record = json::parse(line.text, nullptr, /*allow_exceptions=*/false);
-  try {
-    read_call(line.number, record.at("header"), record.at("coll_perf"));
-  } catch (const json::exception&) {
-    skipped_.add(line.number, "the record is cut");
-  }
-}
-
-std::vector<TableRows> InspectorReader::finish(Import& import) {
-  tables_.emplace_back();
-  for (const auto& [kind, calls] : kinds_) {
-    const std::vector<double> times = mapped(calls.seconds, [](const auto& call) { return call.second; });
-    const SampleSummary summary = summarize(times);
-    tables_.back().push_back({.line = calls.line,
-                              .collective = kind.collective,
-                              .ranks = kind.ranks,
-                              .bytes = kind.bytes,
-                              .measurement = {.seconds = {summary.median},
-                                              .low = {summary.low},
-                                              .high = {summary.high},
-                                              .min = {summary.min},
-                                              .p95 = {summary.p95},
-                                              .iterations = static_cast<int>(times.size()),
-                                              .backend = Backend::nccl}});
-  }
-  if (!kinds_.empty()) {
-    notes_.emplace_back(
-        "A time is the median over the recorded calls of a size; a rank's wait for later ranks is part of "
-        "it.");
-  }
-  return LogReader::finish(import);
-}
 
 }  // namespace
 

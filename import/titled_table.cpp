@@ -111,80 +111,75 @@ class TitledTableReader final : public LogReader {
   explicit TitledTableReader(const ImportDefaults& defaults)
       : LogReader("a titled table"), collective_(defaults.collective) {}
   bool may_read(const LogLine& /*line*/) const override { return true; }
-  void read(const LogLine& line) override;
-  std::vector<TableRows> finish(Import& import) override;
+  void read(const LogLine& line) override {
+    if (!line.is_like_row && is_table_title(line.text)) {
+      found_ = true;
+      columns_ = columns_of(line.text);
+      tables_.emplace_back();
+      return;
+    }
+    const Words& words = line.words;
+    if (columns_ && words.size() == columns_->count && whole_in_word(words[*columns_->size])) {
+      read_row(line.number, words);
+    } else if (const auto named = collective_named_in(line.text)) {
+      named_ = named;
+    }
+  }
+
+  std::vector<TableRows> finish(Import& import) override {
+    for (ImportedTable& table : tables_) {
+      // Only all_reduce has a bus bandwidth above its algorithm bandwidth.
+      const bool above = std::ranges::any_of(table, [](const ImportedRow& row) {
+        return row.bandwidths.algbw >= 1 && row.bandwidths.busbw > 1.01 * row.bandwidths.algbw;
+      });
+      for (ImportedRow& row : table) {
+        row.collective = row.collective ? row.collective : collective_;
+        if (!row.collective && above) {
+          row.collective = Collective::all_reduce;
+        } else if (!row.collective) {
+          skipped_.add(row.line, "its collective is not stated; give --collective");
+        }
+      }
+      std::erase_if(table, [](const ImportedRow& row) { return !row.collective; });
+      if (!table.empty() && row_of(*table.front().collective).bus_factor > 0) {
+        add_ranks_of_bandwidths(*table.front().collective, table);
+      }
+    }
+    return LogReader::finish(import);
+  }
 
  private:
-  void read_row(std::size_t line_number, const Words& words);
+  void read_row(std::size_t line_number, const Words& words) {
+    const auto bytes = whole_in_word(words[*columns_->size]);
+    const auto time = number_in_word(words[*columns_->time]);
+    const auto busbw = number_in_word(words[*columns_->busbw]);
+    const auto dtype = columns_->type ? type_called(words[*columns_->type]) : std::nullopt;
+    if (!bytes || !time || !busbw) {
+      return;
+    }
+    if (*bytes == 0 || !(*time > 0)) {
+      skipped_.add(line_number, *bytes == 0 ? "a message of 0 bytes" : "it has no time");
+    } else if (columns_->type && !dtype) {
+      skipped_.add(line_number,
+                   fmt::format("elements of type {} are none of ringside's", words[*columns_->type]));
+    } else {
+      const double algbw = static_cast<double>(*bytes) / (*time * columns_->seconds) * 1e-9;
+      tables_.back().push_back(
+          {.line = line_number,
+           .collective = named_,
+           .dtype = dtype,
+           .bytes = *bytes,
+           .measurement = {.seconds = {*time * columns_->seconds}, .backend = Backend::nccl},
+           .bandwidths = {
+               .algbw = columns_->algbw ? number_in_word(words[*columns_->algbw]).value_or(algbw) : algbw,
+               .busbw = *busbw}});
+    }
+  }
 
   std::optional<Collective> collective_;
   std::optional<Collective> named_;
   std::optional<Columns> columns_;
 };
-
-void TitledTableReader::read_row(std::size_t line_number, const Words& words) {
-  const auto bytes = whole_in_word(words[*columns_->size]);
-  const auto time = number_in_word(words[*columns_->time]);
-  const auto busbw = number_in_word(words[*columns_->busbw]);
-  const auto dtype = columns_->type ? type_called(words[*columns_->type]) : std::nullopt;
-  if (!bytes || !time || !busbw) {
-    return;
-  }
-  if (*bytes == 0 || !(*time > 0)) {
-    skipped_.add(line_number, *bytes == 0 ? "a message of 0 bytes" : "it has no time");
-  } else if (columns_->type && !dtype) {
-    skipped_.add(line_number,
-                 fmt::format("elements of type {} are none of ringside's", words[*columns_->type]));
-  } else {
-    const double algbw = static_cast<double>(*bytes) / (*time * columns_->seconds) * 1e-9;
-    tables_.back().push_back(
-        {.line = line_number,
-         .collective = named_,
-         .dtype = dtype,
-         .bytes = *bytes,
-         .measurement = {.seconds = {*time * columns_->seconds}, .backend = Backend::nccl},
-         .bandwidths = {
-             .algbw = columns_->algbw ? number_in_word(words[*columns_->algbw]).value_or(algbw) : algbw,
-             .busbw = *busbw}});
-  }
-}
-
-void TitledTableReader::read(const LogLine& line) {
-  if (!line.is_like_row && is_table_title(line.text)) {
-    found_ = true;
-    columns_ = columns_of(line.text);
-    tables_.emplace_back();
-    return;
-  }
-  const Words& words = line.words;
-  if (columns_ && words.size() == columns_->count && whole_in_word(words[*columns_->size])) {
-    read_row(line.number, words);
-  } else if (const auto named = collective_named_in(line.text)) {
-    named_ = named;
-  }
-}
-
-std::vector<TableRows> TitledTableReader::finish(Import& import) {
-  for (ImportedTable& table : tables_) {
-    // Only all_reduce has a bus bandwidth above its algorithm bandwidth.
-    const bool above = std::ranges::any_of(table, [](const ImportedRow& row) {
-      return row.bandwidths.algbw >= 1 && row.bandwidths.busbw > 1.01 * row.bandwidths.algbw;
-    });
-    for (ImportedRow& row : table) {
-      row.collective = row.collective ? row.collective : collective_;
-      if (!row.collective && above) {
-        row.collective = Collective::all_reduce;
-      } else if (!row.collective) {
-        skipped_.add(row.line, "its collective is not stated; give --collective");
-      }
-    }
-    std::erase_if(table, [](const ImportedRow& row) { return !row.collective; });
-    if (!table.empty() && row_of(*table.front().collective).bus_factor > 0) {
-      add_ranks_of_bandwidths(*table.front().collective, table);
-    }
-  }
-  return LogReader::finish(import);
-}
 
 }  // namespace
 

@@ -333,6 +333,29 @@ ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeReq
   return resumed;
 }
 
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  if (file.has_parent_path()) {
+    std::filesystem::create_directories(file.parent_path());
+  }
+  // What is no plain file, such as a pipe, is written to directly.
+  std::error_code error;
+  const bool plain = !std::filesystem::is_symlink(file, error) &&
+                     (std::filesystem::is_regular_file(file, error) || !std::filesystem::exists(file, error));
+  const std::filesystem::path draft =
+      plain ? file.parent_path() / fmt::format(".{}.{}", file.filename().string(), ::getpid()) : file;
+  errno = 0;
+  std::ofstream out(draft, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out || (plain && ::rename(draft.c_str(), file.c_str()) != 0)) {
+    const int reason = errno;
+    if (plain) {
+      ::unlink(draft.c_str());
+    }
+    throw lacking("cannot write {}: {}", file.string(), std::generic_category().message(reason));
+  }
+}
+
 FolderLock::FolderLock(const std::filesystem::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   // Folders that cannot be read and file systems without locks keep nobody out.

@@ -67,92 +67,87 @@ bool is_elided(const std::vector<std::string_view>& words) {
 
 class MatrixReader {
  public:
-  void read(std::size_t number, std::string_view line);
+  void read(std::size_t number, std::string_view line) {
+    if (auto title = title_of(line, running_)) {
+      result.format = title->nvbandwidth ? "nvbandwidth" : "p2pBandwidthLatencyTest";
+      p2p_title_ = title->nvbandwidth ? std::string() : title->text;
+      result.matrices.push_back({.line = number,
+                                 .title = std::move(title->text),
+                                 .unit = std::move(title->unit),
+                                 .to_row = title->to_row});
+      state_ = State::before_columns;
+      return;
+    }
+    const auto words = words_of(line);
+    if (state_ == State::before_columns) {
+      result.matrices.back().columns = columns_of(words);
+      state_ = result.matrices.back().columns > 0 ? State::in_rows : State::outside;
+      return;
+    }
+    if (state_ == State::in_rows && read_row(number, words)) {
+      return;
+    }
+    state_ = State::outside;
+    read_other(number, line, words);
+  }
+
   CopyMatrices result;
 
  private:
-  void read_other(std::size_t number, std::string_view line, const std::vector<std::string_view>& words);
-  bool read_row(std::size_t number, const std::vector<std::string_view>& words);
+  void read_other(std::size_t number, std::string_view line, const std::vector<std::string_view>& words) {
+    if (const auto running = after(line, "Running ")) {
+      running_ = std::string(first_word(*running));
+      running_ = running_.ends_with('.') ? running_.substr(0, running_.size() - 1) : running_;
+    } else if (const auto device = after(line, "Device: ")) {
+      // `Device: 0, NVIDIA RTX 6000 Ada Generation, pciBusID: 1, …`
+      const std::size_t start = std::min(device->find(", "), device->size());
+      const std::size_t end = std::min(device->find(", pciBusID"), device->size());
+      if (start + 2 < end) {
+        result.gpus.emplace_back(device->substr(start + 2, end - start - 2));
+      }
+    } else if (words.size() > 2 && words[0] == "Device" && words[1].ends_with(':')) {
+      // `Device 0: NVIDIA GH200 480GB (00000009:01:00)`
+      const std::size_t start = line.find(':') + 2;
+      result.gpus.emplace_back(line.substr(start, line.find(" (") - start));
+    } else if (state_ == State::outside && !p2p_title_.empty() && words.size() > 1 && words[0] == "CPU" &&
+               columns_of(words) > 0) {
+      result.matrices.push_back({.line = number,
+                                 .title = p2p_title_ + ", by the CPU's clock",
+                                 .unit = result.matrices.back().unit,
+                                 .columns = columns_of(words)});
+      state_ = State::in_rows;
+    }
+  }
+
+  bool read_row(std::size_t number, const std::vector<std::string_view>& words) {
+    CopyMatrix& matrix = result.matrices.back();
+    if (is_elided(words)) {
+      matrix.elided = true;
+      result.notes.push_back(
+          fmt::format("line {}: rows of this matrix were left out; they stay absent", number));
+      return true;
+    }
+    if (words.empty() || whole_in_word(words[0]) != static_cast<std::int64_t>(matrix.rows.size())) {
+      return false;
+    }
+    if (words.size() < matrix.columns + 1) {
+      result.notes.push_back(fmt::format("line {}: the row was skipped: it has {} of {} columns", number,
+                                         words.size() - 1, matrix.columns));
+      return false;
+    }
+    std::vector<std::optional<double>>& row = matrix.rows.emplace_back();
+    for (std::size_t i = 1; i <= matrix.columns; ++i) {
+      const auto value = number_in_word(words[i]);
+      row.push_back(value && *value >= 0 && *value < 1e9 ? value : std::nullopt);
+    }
+    return true;
+  }
 
   enum class State { outside, before_columns, in_rows };
   State state_ = State::outside;
   std::string running_;
   std::string p2p_title_;  ///< Title of the last matrix of p2pBandwidthLatencyTest.
 };
-
-bool MatrixReader::read_row(std::size_t number, const std::vector<std::string_view>& words) {
-  CopyMatrix& matrix = result.matrices.back();
-  if (is_elided(words)) {
-    matrix.elided = true;
-    result.notes.push_back(
-        fmt::format("line {}: rows of this matrix were left out; they stay absent", number));
-    return true;
-  }
-  if (words.empty() || whole_in_word(words[0]) != static_cast<std::int64_t>(matrix.rows.size())) {
-    return false;
-  }
-  if (words.size() < matrix.columns + 1) {
-    result.notes.push_back(fmt::format("line {}: the row was skipped: it has {} of {} columns", number,
-                                       words.size() - 1, matrix.columns));
-    return false;
-  }
-  std::vector<std::optional<double>>& row = matrix.rows.emplace_back();
-  for (std::size_t i = 1; i <= matrix.columns; ++i) {
-    const auto value = number_in_word(words[i]);
-    row.push_back(value && *value >= 0 && *value < 1e9 ? value : std::nullopt);
-  }
-  return true;
-}
-
-void MatrixReader::read_other(std::size_t number, std::string_view line,
-                              const std::vector<std::string_view>& words) {
-  if (const auto running = after(line, "Running ")) {
-    running_ = std::string(first_word(*running));
-    running_ = running_.ends_with('.') ? running_.substr(0, running_.size() - 1) : running_;
-  } else if (const auto device = after(line, "Device: ")) {
-    // `Device: 0, NVIDIA RTX 6000 Ada Generation, pciBusID: 1, …`
-    const std::size_t start = std::min(device->find(", "), device->size());
-    const std::size_t end = std::min(device->find(", pciBusID"), device->size());
-    if (start + 2 < end) {
-      result.gpus.emplace_back(device->substr(start + 2, end - start - 2));
-    }
-  } else if (words.size() > 2 && words[0] == "Device" && words[1].ends_with(':')) {
-    // `Device 0: NVIDIA GH200 480GB (00000009:01:00)`
-    const std::size_t start = line.find(':') + 2;
-    result.gpus.emplace_back(line.substr(start, line.find(" (") - start));
-  } else if (state_ == State::outside && !p2p_title_.empty() && words.size() > 1 && words[0] == "CPU" &&
-             columns_of(words) > 0) {
-    result.matrices.push_back({.line = number,
-                               .title = p2p_title_ + ", by the CPU's clock",
-                               .unit = result.matrices.back().unit,
-                               .columns = columns_of(words)});
-    state_ = State::in_rows;
-  }
-}
-
-void MatrixReader::read(std::size_t number, std::string_view line) {
-  if (auto title = title_of(line, running_)) {
-    result.format = title->nvbandwidth ? "nvbandwidth" : "p2pBandwidthLatencyTest";
-    p2p_title_ = title->nvbandwidth ? std::string() : title->text;
-    result.matrices.push_back({.line = number,
-                               .title = std::move(title->text),
-                               .unit = std::move(title->unit),
-                               .to_row = title->to_row});
-    state_ = State::before_columns;
-    return;
-  }
-  const auto words = words_of(line);
-  if (state_ == State::before_columns) {
-    result.matrices.back().columns = columns_of(words);
-    state_ = result.matrices.back().columns > 0 ? State::in_rows : State::outside;
-    return;
-  }
-  if (state_ == State::in_rows && read_row(number, words)) {
-    return;
-  }
-  state_ = State::outside;
-  read_other(number, line, words);
-}
 
 /// That of writes in one direction, peer to peer if there is one; null where no such matrix of GPUs is there.
 const CopyMatrix* matrix_of_rates(const CopyMatrices& copies) {

@@ -22,9 +22,7 @@ namespace {
 
 bool is_of_setting(char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-}  // namespace
-
-void RunFactsReader::read_rank(std::string_view line) {
+void read_rank(std::string_view line, RunFacts& facts) {
   const auto words = words_of(line);
   const auto rank = std::ranges::find(words, "Rank");
   const auto on = std::find(rank, words.end(), "on");
@@ -32,77 +30,77 @@ void RunFactsReader::read_rank(std::string_view line) {
   if (rank == words.end() || on == words.end() || on + 1 == words.end()) {
     return;
   }
-  facts_.hosts.emplace(*(on + 1));
+  facts.hosts.emplace(*(on + 1));
   if (pid != words.end() && pid + 1 != words.end()) {
-    facts_.processes.insert(fmt::format("{} {}", *(on + 1), *(pid + 1)));
+    facts.processes.insert(fmt::format("{} {}", *(on + 1), *(pid + 1)));
   }
   if (const auto number = rank + 1 != words.end() ? whole_in_word(*(rank + 1)) : std::nullopt;
       number && *number < 10'000'000) {
-    facts_.ranks = std::max(facts_.ranks.value_or(0), static_cast<int>(*number) + 1);
-    facts_.ranks_of_host[std::string(*(on + 1))].insert(static_cast<int>(*number));
+    facts.ranks = std::max(facts.ranks.value_or(0), static_cast<int>(*number) + 1);
+    facts.ranks_of_host[std::string(*(on + 1))].insert(static_cast<int>(*number));
   }
   if (std::string gpu = gpu_of_rank(line); !gpu.empty()) {
-    facts_.gpus.push_back(std::move(gpu));
+    facts.gpus.push_back(std::move(gpu));
   }
 }
 
-void RunFactsReader::read_channel(std::size_t number, std::string_view via) {
+void read_channel(std::size_t number, std::string_view via, RunFacts& facts) {
   const std::string_view transport = first_word(via);
   if (transport.starts_with("P2P")) {
-    facts_.peer_to_peer.see(number);
+    facts.peer_to_peer.see(number);
   } else if (transport.starts_with("SHM") || transport.starts_with("direct shared memory")) {
-    facts_.shared_memory.see(number);
+    facts.shared_memory.see(number);
   } else if (transport.starts_with("NET/")) {
     if (transport.starts_with("NET/Socket")) {
-      facts_.sockets.see(number);
+      facts.sockets.see(number);
     }
-    (contains(via, "GDRDMA") ? facts_.gpudirect : facts_.without_gpudirect).see(number);
+    (contains(via, "GDRDMA") ? facts.gpudirect : facts.without_gpudirect).see(number);
   }
 }
 
-void RunFactsReader::read_info(std::size_t number, std::string_view line) {
+void read_info(std::size_t number, std::string_view line, RunFacts& facts) {
   if (const auto via = after(line, " via ");
       via && (contains(line, "Channel") || contains(line, "Ring") || contains(line, "->"))) {
-    read_channel(number, *via);
+    read_channel(number, *via, facts);
   } else if (const auto network = after(line, "Using network ")) {
-    facts_.network = std::string(clean(network->substr(0, network->find_last_not_of(" \t\r") + 1)));
-    facts_.network_line = number;
+    facts.network = std::string(clean(network->substr(0, network->find_last_not_of(" \t\r") + 1)));
+    facts.network_line = number;
   } else if (const auto nics = after(line, "NET/IB : Using ")) {
-    facts_.nics_line = number;
+    facts.nics_line = number;
     for (std::string_view word : words_of(nics->substr(0, nics->find(';')))) {
       // `[0]mlx5_0:1/IB`
       if (const std::size_t close = word.find(']'); close != std::string_view::npos && contains(word, ":")) {
-        facts_.nics.emplace(word.substr(close + 1));
+        facts.nics.emplace(word.substr(close + 1));
       }
     }
   } else if (const auto nic = after(line, "+ NET[")) {
     const auto rate = number_in_word(nic->substr(0, nic->find(']')));
     if (const auto name = after(*nic, " - "); name && rate && *rate > 0) {
-      facts_.nic_rates[std::string(line.substr(0, line.find(':')))][std::string(first_word(*name))] = *rate;
+      facts.nic_rates[std::string(line.substr(0, line.find(':')))][std::string(first_word(*name))] = *rate;
     }
   } else if (contains(line, "NVLS multicast support is not available")) {
-    facts_.no_nvls.see(number);
+    facts.no_nvls.see(number);
   } else if (contains(line, "NVLS multicast support is available")) {
-    facts_.nvls.see(number);
+    facts.nvls.see(number);
   } else if (const auto nodes = after(line, "nNodes ")) {
     if (const auto count = whole_in_word(first_word(*nodes)); count && *count > 0 && *count < 10'000'000) {
-      facts_.nodes = static_cast<int>(*count);
+      facts.nodes = static_cast<int>(*count);
     }
   } else if (const auto ranks = after(line, "nranks "); ranks && contains(line, "Init COMPLETE")) {
     if (const auto count = whole_in_word(first_word(*ranks)); count && *count < 10'000'000) {
-      facts_.ranks = static_cast<int>(*count);
+      facts.ranks = static_cast<int>(*count);
     }
   }
 }
 
-void RunFactsReader::read_settings(std::size_t number, std::string_view line) {
+void read_settings(std::size_t number, std::string_view line, RunFacts& facts) {
   if (const auto value = after(line, " set by environment to ")) {
     const std::string_view before = line.substr(0, line.size() - value->size());
     const auto words = words_of(before.substr(0, before.find(" set by")));
     std::string_view text = clean(first_word(*value));
     text = text.substr(0, text.ends_with('.') ? text.size() - 1 : text.size());
     if (!words.empty() && words.back().starts_with("NCCL_")) {
-      facts_.settings[std::string(words.back())] = {.value = std::string(text), .line = number};
+      facts.settings[std::string(words.back())] = {.value = std::string(text), .line = number};
     }
     return;
   }
@@ -116,24 +114,24 @@ void RunFactsReader::read_settings(std::size_t number, std::string_view line) {
     std::string_view value = clean(rest.substr(end + 1));
     value = value.substr(0, value.find_first_of(" \t\r;'"));
     if (!value.empty()) {
-      facts_.settings[std::string(rest.substr(0, end))] = {.value = std::string(value), .line = number};
+      facts.settings[std::string(rest.substr(0, end))] = {.value = std::string(value), .line = number};
     }
   }
 }
 
-void RunFactsReader::read_end(std::size_t number, std::string_view line) {
+void read_end(std::size_t number, std::string_view line, RunFacts& facts) {
   constexpr std::size_t kShown = 160;
   const auto fail = [&](std::string_view text) {
     const std::string_view shown = clean(text.substr(0, kShown));
-    facts_.failures[number] =
+    facts.failures[number] =
         fmt::format("line {}: {}", number, shown.substr(0, shown.find_last_not_of(" \t\r") + 1));
   };
   if (contains(line, "nThread") && contains(line, "nGpus")) {
-    ++facts_.runs;
+    ++facts.runs;
   } else if (contains(line, "Avg bus bandwidth")) {
-    ++facts_.average_lines;
+    ++facts.average_lines;
   } else if (const std::size_t bounds = line.find("Out of bounds values"); bounds != std::string_view::npos) {
-    ++facts_.bounds_lines;
+    ++facts.bounds_lines;
     if (contains(line, "FAILED")) {
       fail(line.substr(bounds));
     }
@@ -144,32 +142,34 @@ void RunFactsReader::read_end(std::size_t number, std::string_view line) {
   }
 }
 
-void RunFactsReader::read(std::size_t number, std::string_view line) {
-  read_end(number, line);
+void read_line(std::size_t number, std::string_view line, RunFacts& facts) {
+  read_end(number, line, facts);
   if (contains(line, " Rank") && contains(line, " device ")) {
-    read_rank(line);
+    read_rank(line, facts);
   }
   if (contains(line, "NCCL")) {
     if (contains(line, "NCCL INFO") || contains(line, "NCCL WARN")) {
-      read_info(number, line);
+      read_info(number, line, facts);
     }
     if (contains(line, "NCCL_")) {
-      read_settings(number, line);
+      read_settings(number, line, facts);
     }
-    if (const auto version = after(line, "NCCL version "); version && !facts_.nccl) {
+    if (const auto version = after(line, "NCCL version "); version && !facts.nccl) {
       const std::string_view word = first_word(*version);
-      facts_.nccl = std::string(word.substr(0, word.find_first_not_of("0123456789.")));
+      facts.nccl = std::string(word.substr(0, word.find_first_not_of("0123456789.")));
     }
   }
 }
 
+}  // namespace
+
 RunFacts read_run_facts(std::string_view text) {
-  RunFactsReader reader;
+  RunFacts facts;
   std::string blanks;
   each_line_of(text, [&](std::size_t number, std::string_view line) {
-    reader.read(number, without_tabs(line, blanks));
+    read_line(number, without_tabs(line, blanks), facts);
   });
-  return reader.facts();
+  return facts;
 }
 
 }  // namespace ringside

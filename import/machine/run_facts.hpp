@@ -58,22 +58,6 @@ struct RunFacts {
   bool incomplete() const { return std::max(bounds_lines, average_lines) < std::max(runs, 1); }
 };
 
-/// Reads one line after another.
-class RunFactsReader {
- public:
-  void read(std::size_t number, std::string_view line);
-  const RunFacts& facts() const { return facts_; }
-
- private:
-  void read_rank(std::string_view line);
-  void read_info(std::size_t number, std::string_view line);
-  void read_channel(std::size_t number, std::string_view via);
-  void read_settings(std::size_t number, std::string_view line);
-  void read_end(std::size_t number, std::string_view line);
-
-  RunFacts facts_;
-};
-
 RunFacts read_run_facts(std::string_view text);
 
 }  // namespace ringside

@@ -37,19 +37,6 @@ struct Open {
   std::string pci_device = {};
 };
 
-/// Sees every element after those that it is inside of.
-class XmlReader final : public pugi::xml_tree_walker {
- public:
-  bool for_each(pugi::xml_node& node) override;
-  TopologyXml result;
-
- private:
-  void read_pci(const pugi::xml_node& node, Open& open);
-
-  std::vector<Open> above_;  ///< Outermost first.
-  int switches_ = 0;
-};
-
 std::string text_at(const pugi::xml_node& node, const char* key) { return node.attribute(key).value(); }
 
 template <typename Number>
@@ -57,52 +44,62 @@ Number number_at(const pugi::xml_node& node, const char* key) {
   return parse_number<Number>(text_at(node, key)).value_or(0);
 }
 
-void XmlReader::read_pci(const pugi::xml_node& node, Open& open) {
-  open.pci_class = text_at(node, "class");
-  open.pci_device = text_at(node, "vendor") + ":" + text_at(node, "device");
-  if (open.pci_class.starts_with("0x0604")) {
-    open.pcie_switch = switches_++;
-  } else if (is_gpu_class(open.pci_class)) {
-    open.gpu = static_cast<int>(result.gpus.size());
-    result.gpus.push_back({.pci_device = open.pci_device,
-                           .link_speed = text_at(node, "link_speed"),
-                           .lanes = number_at<int>(node, "link_width"),
-                           .cpu = result.cpus - 1,
-                           .pcie_switch = open.pcie_switch});
-  } else if (open.pci_class.starts_with("0x02")) {
-    ++result.pci_nics;
-  }
-}
-
-bool XmlReader::for_each(pugi::xml_node& node) {
-  above_.resize(static_cast<std::size_t>(depth()));
-  Open open = above_.empty() ? Open{} : above_.back();
-  const std::string_view name = node.name();
-  if (name == "cpu") {
-    ++result.cpus;
-    result.cpu_vendor = text_at(node, "vendor");
-    open.pcie_switch = -1;
-  } else if (name == "pci") {
-    read_pci(node, open);
-  } else if (name == "gpu") {
-    ++result.gpu_elements;
-  } else if (name == "nvlink" || name == "xgmi") {
-    ++(name == "nvlink" ? result.nvlink_elements : result.xgmi_elements);
-    if (open.gpu >= 0) {
-      TopologyXml::Gpu& gpu = result.gpus[static_cast<std::size_t>(open.gpu)];
-      gpu.links.push_back(number_at<int>(node, "count"));
-      gpu.to_switches = gpu.to_switches || text_at(node, "tclass").starts_with("0x0680");
+/// Sees every element after those that it is inside of.
+class XmlReader final : public pugi::xml_tree_walker {
+ public:
+  bool for_each(pugi::xml_node& node) override {
+    above_.resize(static_cast<std::size_t>(depth()));
+    Open open = above_.empty() ? Open{} : above_.back();
+    const std::string_view name = node.name();
+    if (name == "cpu") {
+      ++result.cpus;
+      result.cpu_vendor = text_at(node, "vendor");
+      open.pcie_switch = -1;
+    } else if (name == "pci") {
+      read_pci(node, open);
+    } else if (name == "gpu") {
+      ++result.gpu_elements;
+    } else if (name == "nvlink" || name == "xgmi") {
+      ++(name == "nvlink" ? result.nvlink_elements : result.xgmi_elements);
+      if (open.gpu >= 0) {
+        TopologyXml::Gpu& gpu = result.gpus[static_cast<std::size_t>(open.gpu)];
+        gpu.links.push_back(number_at<int>(node, "count"));
+        gpu.to_switches = gpu.to_switches || text_at(node, "tclass").starts_with("0x0680");
+      }
+    } else if (name == "net") {
+      result.nets.push_back({.name = text_at(node, "name"),
+                             .speed_mbps = number_at<double>(node, "speed"),
+                             .pci_class = open.pci_class,
+                             .pci_device = open.pci_device,
+                             .gpudirect = text_at(node, "gdr") == "1"});
     }
-  } else if (name == "net") {
-    result.nets.push_back({.name = text_at(node, "name"),
-                           .speed_mbps = number_at<double>(node, "speed"),
-                           .pci_class = open.pci_class,
-                           .pci_device = open.pci_device,
-                           .gpudirect = text_at(node, "gdr") == "1"});
+    above_.push_back(std::move(open));
+    return true;
   }
-  above_.push_back(std::move(open));
-  return true;
-}
+
+  TopologyXml result;
+
+ private:
+  void read_pci(const pugi::xml_node& node, Open& open) {
+    open.pci_class = text_at(node, "class");
+    open.pci_device = text_at(node, "vendor") + ":" + text_at(node, "device");
+    if (open.pci_class.starts_with("0x0604")) {
+      open.pcie_switch = switches_++;
+    } else if (is_gpu_class(open.pci_class)) {
+      open.gpu = static_cast<int>(result.gpus.size());
+      result.gpus.push_back({.pci_device = open.pci_device,
+                             .link_speed = text_at(node, "link_speed"),
+                             .lanes = number_at<int>(node, "link_width"),
+                             .cpu = result.cpus - 1,
+                             .pcie_switch = open.pcie_switch});
+    } else if (open.pci_class.starts_with("0x02")) {
+      ++result.pci_nics;
+    }
+  }
+
+  std::vector<Open> above_;  ///< Outermost first.
+  int switches_ = 0;
+};
 
 // The PCI ID Repository (pci-ids.ucw.cz), for models of the catalogue.
 constexpr std::pair<std::string_view, std::string_view> kGpus[] = {
@@ -243,7 +240,8 @@ bool is_gpu_class(std::string_view pci_class) {
 
 bool is_topology_xml(std::string_view text) { return contains(text, "<system") && contains(text, "<cpu"); }
 
-TopologyXml read_topology_xml(std::string_view text, const std::string& name) {
+TopologyMachine machine_of_topology_xml(std::string_view text, const std::string& name,
+                                        const std::optional<std::string>& gpu) {
   pugi::xml_document document;
   // Comments or lines of a log may stand around the root; values are taken as they are.
   const pugi::xml_parse_result parsed = document.load_buffer(
@@ -255,12 +253,7 @@ TopologyXml read_topology_xml(std::string_view text, const std::string& name) {
   }
   XmlReader reader;
   document.traverse(reader);
-  return std::move(reader.result);
-}
-
-TopologyMachine machine_of_topology_xml(std::string_view text, const std::string& name,
-                                        const std::optional<std::string>& gpu) {
-  return machine_of_topology_xml(read_topology_xml(text, name), name, gpu);
+  return machine_of_topology_xml(reader.result, name, gpu);
 }
 
 TopologyMachine machine_of_topology_xml(const TopologyXml& xml, const std::string& name,

@@ -46,13 +46,11 @@ double number_before_unit(std::string_view text);
 /// Whether a text looks like one.
 bool is_topology_xml(std::string_view text);
 
-/// Throws Error{bad_input} `name:line: …` for a text that is cut or no such XML.
-TopologyXml read_topology_xml(std::string_view text, const std::string& name);
-
 /// The machine it describes: links between GPUs, switches, sockets, NICs with rates. `gpu` names the model
 /// where its PCI number is not among those known. Throws Error{bad_input} without GPUs or for unknown wiring.
 TopologyMachine machine_of_topology_xml(const TopologyXml& xml, const std::string& name,
                                         const std::optional<std::string>& gpu);
+/// The same from the file's text. Throws also `name:line: …` for one that is cut or no such XML.
 TopologyMachine machine_of_topology_xml(std::string_view text, const std::string& name,
                                         const std::optional<std::string>& gpu);
 

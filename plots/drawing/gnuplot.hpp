@@ -23,9 +23,9 @@ bool gnuplot_available(const Gnuplot& gnuplot = {});
 /// quoted with gnuplot's markup off: no text can start a command or turn into a subscript.
 std::string gnuplot_script(const Figure& figure, ImageFormat format);
 
-/// Draws into a temporary file beside `file`, then renames it: `file` is whole or absent. Throws
-/// Error{environment}, with what gnuplot said, when gnuplot is not installed, fails, draws nothing or exceeds
-/// the deadline, and when the file cannot be written.
+/// Draws in memory, then writes: `file` is whole or absent. Throws Error{environment}, with what gnuplot
+/// said, when gnuplot is not installed, fails, draws nothing or exceeds the deadline, and when the file
+/// cannot be written.
 void write_image(const Figure& figure, ImageFormat format, const std::filesystem::path& file,
                  const Gnuplot& gnuplot = {});
 

@@ -30,17 +30,19 @@ struct Field {
   std::function<void(JsonWriter& to, const T&)> write;
   std::function<void(const JsonPlace& from, Minimum minimum, T&)> read;
   std::function<std::vector<std::string>()> below;
-
-  /// The same row for numbers from `least` on.
-  Field from(std::int64_t least) const {
-    Field field = *this;
-    field.minimum = least;
-    return field;
-  }
 };
 
 template <typename T>
-using Fields = std::vector<Field<T>>;
+struct Fields : std::vector<Field<T>> {
+  /// The same rows for numbers from `least` on.
+  Fields from(std::int64_t least) const {
+    Fields rows = *this;
+    for (Field<T>& row : rows) {
+      row.minimum = least;
+    }
+    return rows;
+  }
+};
 
 template <typename T>
 struct FieldTable {
@@ -56,44 +58,45 @@ const FieldTable<T>& field_table() {
 
 /// A field that is always written; where it is absent it keeps its default value.
 template <typename T, typename M>
-Field<T> always(std::string_view key, M T::*member) {
-  return {.key = key,
-          .given = [](const T&) { return true; },
-          .write = [member](JsonWriter& to, const T& source) { Codec<M>::write(to, source.*member); },
-          .read = [member](const JsonPlace& from, Minimum minimum,
-                           T& target) { target.*member = Codec<M>::read(from, minimum); },
-          .below = [] { return Codec<M>::below(); }};
+Fields<T> always(std::string_view key, M T::*member) {
+  Fields<T> row;
+  row.push_back({.key = key,
+                 .given = [](const T&) { return true; },
+                 .write = [member](JsonWriter& to, const T& source) { Codec<M>::write(to, source.*member); },
+                 .read = [member](const JsonPlace& from, Minimum minimum,
+                                  T& target) { target.*member = Codec<M>::read(from, minimum); },
+                 .below = [] { return Codec<M>::below(); }});
+  return row;
 }
 
 /// A field that every record has.
 template <typename T, typename M>
-Field<T> required(std::string_view key, M T::*member) {
-  Field<T> result = always(key, member);
-  result.required = true;
+Fields<T> required(std::string_view key, M T::*member) {
+  Fields<T> result = always(key, member);
+  result.front().required = true;
   return result;
 }
 
 /// A field that is omitted where it has its default value.
 template <typename T, typename M>
-Field<T> optional(std::string_view key, M T::*member) {
-  Field<T> result = always(key, member);
-  result.given = [member, absent = T{}.*member](const T& source) { return !(source.*member == absent); };
+Fields<T> optional(std::string_view key, M T::*member) {
+  Fields<T> result = always(key, member);
+  result.front().given = [member, absent = T{}.*member](const T& source) {
+    return !(source.*member == absent);
+  };
   return result;
 }
 template <typename T, typename M>
-Field<T> optional(std::string_view key, std::optional<M> T::*member) {
-  Field<T> result = always(key, member);
-  result.given = [member](const T& source) { return (source.*member).has_value(); };
+Fields<T> optional(std::string_view key, std::optional<M> T::*member) {
+  Fields<T> result = always(key, member);
+  result.front().given = [member](const T& source) { return (source.*member).has_value(); };
   return result;
 }
 
-template <typename T>
-Field<T> rows_of(Field<T> one) {
-  return one;
-}
 template <typename T, typename... More>
-Fields<T> rows_of(const Field<T>& first, const Field<T>& second, const More&... more) {
-  return {first, second, more...};
+Fields<T> joined(Fields<T> rows, const More&... more) {
+  (rows.insert(rows.end(), more.begin(), more.end()), ...);
+  return rows;
 }
 
 /// The struct in a member, which may be optional: null where there is none; and one that is made there.
@@ -147,38 +150,21 @@ Fields<T> inlined(M T::*member) {
 // Fields that are called as their members are; several of one class are several rows.
 template <auto... kMembers>
 auto always() {
-  return rows_of(always(declared_name<kMembers>(), kMembers)...);
+  return joined(always(declared_name<kMembers>(), kMembers)...);
 }
 template <auto... kMembers>
 auto required() {
-  return rows_of(required(declared_name<kMembers>(), kMembers)...);
+  return joined(required(declared_name<kMembers>(), kMembers)...);
 }
 template <auto... kMembers>
 auto optional() {
-  return rows_of(optional(declared_name<kMembers>(), kMembers)...);
+  return joined(optional(declared_name<kMembers>(), kMembers)...);
 }
 
-template <typename T>
-void append(Fields<T>& fields, const Field<T>& one) {
-  fields.push_back(one);
-}
-template <typename T>
-void append(Fields<T>& fields, const Fields<T>& several) {
-  fields.insert(fields.end(), several.begin(), several.end());
-}
-
-template <typename T>
-T owner_of(const Field<T>& any);
-template <typename T>
-T owner_of(const Fields<T>& any);
-
-/// A line of its own, of this kind: rows from single ones and from what inlined() and only_if() give.
-template <typename First, typename... More>
-auto tagged(const char* record, const First& first, const More&... more) {
-  FieldTable<decltype(owner_of(first))> table{.record = record, .fields = {}};
-  append(table.fields, first);
-  (append(table.fields, more), ...);
-  return table;
+/// A line of its own, of this kind.
+template <typename T, typename... More>
+FieldTable<T> tagged(const char* record, const Fields<T>& first, const More&... more) {
+  return {.record = record, .fields = joined(first, more...)};
 }
 /// The same for what only stands inside others.
 template <typename... Parts>

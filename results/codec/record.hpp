@@ -107,8 +107,8 @@ struct OfferRecord {
   std::optional<Interval<double>> step = {};
   std::optional<Interval<double>> compute = {};
   std::optional<Interval<double>> communication = {};
-  std::optional<double> ring = {};
-  std::optional<double> naive = {};
+  std::optional<Seconds> ring = {};
+  std::optional<Seconds> naive = {};
   std::optional<Interval<double>> exposed = {};
   std::optional<Interval<double>> waiting = {};
   std::optional<Interval<double>> efficiency = {};

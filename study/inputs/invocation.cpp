@@ -3,7 +3,6 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <system_error>
 
@@ -119,29 +118,6 @@ RunHeader run_header(const Invocation& invocation, const Scenario& scenario,
     add_gpu_facts(*launch, header.host);
   }
   return header;
-}
-
-void write_file(const fs::path& file, const std::string& text) {
-  if (file.has_parent_path()) {
-    fs::create_directories(file.parent_path());
-  }
-  // What is no plain file, such as a pipe, is written to directly.
-  std::error_code error;
-  const bool plain =
-      !fs::is_symlink(file, error) && (fs::is_regular_file(file, error) || !fs::exists(file, error));
-  const fs::path draft =
-      plain ? file.parent_path() / fmt::format(".{}.{}", file.filename().string(), ::getpid()) : file;
-  errno = 0;
-  std::ofstream out(draft, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out || (plain && ::rename(draft.c_str(), file.c_str()) != 0)) {
-    const int reason = errno;
-    if (plain) {
-      ::unlink(draft.c_str());
-    }
-    throw lacking("cannot write {}: {}", file.string(), std::generic_category().message(reason));
-  }
 }
 
 }  // namespace ringside::study

@@ -7,9 +7,12 @@
 
 #include "real/launch/launch_options.hpp"
 #include "results/codec/record.hpp"
+#include "results/journal.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside::study {
+
+using ringside::write_file;
 
 /// What every study is given.
 struct Invocation {
@@ -34,8 +37,5 @@ RunHeader plain_header(const Invocation& invocation, const ScenarioRecord& scena
 /// `machine` is none when this machine was not calibrated; `launch` is set when ranks are started here.
 RunHeader run_header(const Invocation& invocation, const Scenario& scenario,
                      const std::optional<Machine>& machine, const LaunchOptions* launch = nullptr);
-
-/// Replaces the file. Throws Error{environment} with the system's reason when it cannot be written.
-void write_file(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace ringside::study

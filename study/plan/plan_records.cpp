@@ -11,18 +11,14 @@
 namespace ringside::study {
 namespace {
 
-std::optional<double> in_seconds(const std::optional<Seconds>& time) {
-  return time ? std::optional(time->value) : std::nullopt;
-}
-
 void add_times(const Plan& plan, const PlannedStep& step, OfferRecord& record) {
   record.communication = values_of(step.communication);
   if (!step.layout) {
     record.algorithm = step.algorithm;
   }
   if (!computes(plan.workload)) {
-    record.ring = in_seconds(step.ring);
-    record.naive = in_seconds(step.naive);
+    record.ring = step.ring;
+    record.naive = step.naive;
     return;
   }
   record.step = values_of(step.total);
@@ -102,8 +98,8 @@ void add(const Thresholds& found, OfferRecord& record) {
   record.bandwidth_factor_for_5_percent = found.factor_for_5_percent;
   record.bandwidth_factor_for_10_percent = found.factor_for_10_percent;
   record.gpus_stop_paying = found.gpus_stop_paying;
-  record.ring = in_seconds(found.ring);
-  record.naive = in_seconds(found.naive);
+  record.ring = found.ring;
+  record.naive = found.naive;
   record.ring_from_bytes = found.ring_from_bytes;
   record.ring_from_gpus = found.ring_from_gpus;
 }
