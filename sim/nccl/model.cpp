@@ -252,8 +252,8 @@ class Model {
       chain.time = num_nodes_ > 1 ? chain.time : std::min(chain.time, own + latency + inside);
       return chain;
     }
-    // Inside a node every step sends a rank's share of the bytes at once: nothing but the launch fills. Of LL,
-    // whose flags stand beside the data, a step does.
+    // Inside a node every step sends a rank's share of the bytes at once: nothing but the launch fills, and
+    // of LL, whose flags stand beside the data, a step.
     const double filled = protocol == NcclProtocol::ll ? step(protocol) : start;
     const double filling = num_nodes_ > 1 ? 1 : std::sqrt(filled / latency);
     return finish(latency, inside, between, filling * gap(protocol));
