@@ -103,7 +103,7 @@ class Model {
     const bool first_efa = system_.efa_generation == 1;
     switch (protocol) {
       case NcclProtocol::ll:
-        return !first_efa;
+        return system_.efa_generation == 0 || (system_.protocol.has_value() && !first_efa);
       case NcclProtocol::ll128:
         return system_.protocol.has_value() || (!first_efa && !is_amd() && is_nvlink());
       case NcclProtocol::simple:
@@ -207,15 +207,7 @@ class Model {
   }
 
   static double between_share(NcclProtocol protocol) {
-    switch (protocol) {
-      case NcclProtocol::ll:
-        return kNetworkLlRate;
-      case NcclProtocol::ll128:
-        return kNetworkLl128Rate;
-      case NcclProtocol::simple:
-        break;
-    }
-    return 1;
+    return std::array{kNetworkLlRate, kNetworkLl128Rate, 1.0}.at(static_cast<std::size_t>(protocol));
   }
 
   double gap(NcclProtocol protocol) const {
@@ -248,7 +240,9 @@ class Model {
     const double latency =
         start + rounds * (n_ - num_nodes_) * step(protocol) + rounds * (num_nodes_ - 1) * hop(protocol);
     const double weight = bus_share(collective_, n_);
-    const double inside = bytes_time(weight, inside_rate() * inside_share(protocol));
+    // One of a node's g edges is the network's. Host memory passes what goes there as well.
+    const double edges = num_nodes_ > 1 && system_.link != GpuLink::pcie ? (g_ - 1) / g_ : 1;
+    const double inside = bytes_time(weight * edges, inside_rate() * inside_share(protocol));
     const double between = bytes_time(weight, between_rate() * between_share(protocol));
     if (has_root(collective_)) {
       // A chain: a rank goes on to the next call when its neighbour has its part. The chain's latency shows
@@ -258,8 +252,10 @@ class Model {
       chain.time = num_nodes_ > 1 ? chain.time : std::min(chain.time, own + latency + inside);
       return chain;
     }
-    // Inside a node every step sends a rank's share of the bytes at once: nothing but the launch fills.
-    const double filling = num_nodes_ > 1 ? 1 : std::sqrt(start / latency);
+    // Inside a node every step sends a rank's share of the bytes at once: nothing but the launch fills, and
+    // of LL, whose flags stand beside the data, a step.
+    const double filled = protocol == NcclProtocol::ll ? step(protocol) : start;
+    const double filling = num_nodes_ > 1 ? 1 : std::sqrt(filled / latency);
     return finish(latency, inside, between, filling * gap(protocol));
   }
 

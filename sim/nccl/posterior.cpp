@@ -375,7 +375,7 @@ Interval<double> NcclPosterior::predict(const NcclSystem& system, Collective col
   Rising rising(predict_across_bands(system, collective, bytes));
   // The model never falls, but what is learned of one size wears off at others.
   constexpr double kStep = 0.25;  // Doublings.
-  constexpr double kReach = 8;
+  constexpr double kReach = 10;
   double first = std::numeric_limits<double>::infinity();
   double last = -first;
   for (const KnownTime& known : known_) {
