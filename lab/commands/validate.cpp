@@ -71,16 +71,16 @@ void print_scaling(const std::vector<ScalingCheck>& checks, const CommonOptions&
                 ">from words ×", ""},
                rows});
   const auto errors = [](const ScalingErrors& of) {
-    return fmt::format("{:.1f} / {:.1f}", 100 * of.median, 100 * of.mean);
+    return fmt::format("{:.1f} / {:.1f} / {:.1f}", 100 * of.median, 100 * of.mean, 100 * of.percentile_90);
   };
   std::vector<std::vector<std::string>> summaries;
   const auto add_summary = [&](const std::string& which, const std::vector<ScalingCheck>& some) {
     const ScalingSummary summary = summary_of(some);
     summaries.push_back(
         {which, std::to_string(summary.rows), errors(summary.errors), errors(errors_of_perfect_scaling(some)),
-         errors(errors_of_median_elsewhere(some, checks)), errors(errors_without_overlap(some)),
-         fmt::format("{:.0f}", 100 * summary.coverage), fmt::format("{:.0f}", 100 * summary.width),
-         fmt::format("{:.2f}", correlation(some))});
+         errors(errors_of_median_elsewhere(some, checks)), errors(errors_by_ring(some)),
+         errors(errors_by_best_factors(some, checks)), fmt::format("{:.0f}", 100 * summary.coverage),
+         fmt::format("{:.0f}", 100 * summary.width)});
   };
   add_summary("all", checks);
   for (const std::string& system_class : system_classes(checks)) {
@@ -95,9 +95,9 @@ void print_scaling(const std::vector<ScalingCheck>& checks, const CommonOptions&
     words.push_back(factor_cells(system_class, throughput_summary_of(of_class(checks, system_class))));
   }
   print_line();
-  print_line("Error of efficiency in points, median / mean, beside three trivial answers:");
-  print_table({{"rows of", ">rows", ">predicted", ">perfect scaling", ">median elsewhere", ">nothing hidden",
-                ">% inside", ">width, points", ">correlation"},
+  print_line("Error of efficiency in points: median / mean / 90th percentile");
+  print_table({{"rows of", ">rows", ">predicted", ">perfect scaling", ">median elsewhere", ">ring law",
+                ">fitted factors", ">% inside", ">width, points"},
                summaries});
   print_line();
   print_line("Throughput of all GPUs from words alone, each source held out: by which factor it is off");

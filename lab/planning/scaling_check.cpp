@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
 #include "lab/planning/table_cells.hpp"
@@ -120,6 +122,10 @@ std::string class_of(const Machine& machine, int gpus) {
   return sheet && gpu_class(*sheet) == "geforce" ? "GeForce" : "PCIe";
 }
 
+std::string kind_of(const Machine& machine, const GpuSheet& sheet) {
+  return fmt::format("{} {}", chip_of(sheet), machine.intra ? name(machine.intra->kind) : "");
+}
+
 template <typename Predict>
 ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict) {
   RINGSIDE_CHECK(!checks.empty(), "there is nothing to sum up");
@@ -127,7 +133,8 @@ ScalingErrors errors_of(const std::vector<ScalingCheck>& checks, Predict predict
   std::transform(checks.begin(), checks.end(), std::back_inserter(errors),
                  [&](const ScalingCheck& check) { return std::abs(predict(check) - check.row.efficiency); });
   return {.median = median_of(errors),
-          .mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size())};
+          .mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size()),
+          .percentile_90 = at_share(errors, 0.9)};
 }
 
 }  // namespace
@@ -159,25 +166,27 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
       list = tensors.emplace(row.workload, load_tensors(places.models / (row.workload + ".csv"))).first;
     }
     const Plan plan = plan_of(row, list->second);
-    Plan hiding_nothing = plan;
-    hiding_nothing.synchronisation.style = Synchronisation::ddp_without_overlap;
+    Plan ring = plan;
+    ring.algorithm = "ring";
+    ring.synchronisation.style = Synchronisation::ddp_without_overlap;
     const auto typical = [&](const Plan& of, int gpus) {
       return estimate_of(of, machine->second, gpus, row).efficiency.typical;
     };
     const PlannedStep all = estimate_of(plan, machine->second, row.gpus, row);
+    const GpuSheet sheet = *find_gpu_sheet(machine->second.gpu->model);
     ScalingCheck check{.row = row,
                        .predicted = all.efficiency,
-                       .without_overlap = typical(hiding_nothing, row.gpus),
+                       .by_ring = typical(ring, row.gpus),
                        .throughput = throughput_of(plan, machine->second, row, speeds, fits),
                        .algorithm = all.algorithm,
                        .gpu = machine->second.gpu->model,
-                       .rate = flop_rate(*find_gpu_sheet(machine->second.gpu->model), row.arithmetic),
-                       .system_class = class_of(machine->second, row.gpus)};
+                       .rate = flop_rate(sheet, row.arithmetic),
+                       .system_class = class_of(machine->second, row.gpus),
+                       .kind = kind_of(machine->second, sheet)};
     if (row.baseline_gpus > 1) {
       // The baseline's own efficiency is predicted too; both ends of the interval against its typical value.
       const double base = typical(plan, row.baseline_gpus);
-      check.without_overlap =
-          std::min(1.0, check.without_overlap / typical(hiding_nothing, row.baseline_gpus));
+      check.by_ring = std::min(1.0, check.by_ring / typical(ring, row.baseline_gpus));
       check.predicted = {.low = std::min(1.0, all.efficiency.low / base),
                          .typical = std::min(1.0, all.efficiency.typical / base),
                          .high = std::min(1.0, all.efficiency.high / base)};
@@ -253,8 +262,8 @@ ScalingErrors errors_of_perfect_scaling(const std::vector<ScalingCheck>& checks)
   return errors_of(checks, [](const ScalingCheck&) { return 1.0; });
 }
 
-ScalingErrors errors_without_overlap(const std::vector<ScalingCheck>& checks) {
-  return errors_of(checks, [](const ScalingCheck& check) { return check.without_overlap; });
+ScalingErrors errors_by_ring(const std::vector<ScalingCheck>& checks) {
+  return errors_of(checks, [](const ScalingCheck& check) { return check.by_ring; });
 }
 
 ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks,
@@ -270,22 +279,26 @@ ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks
   });
 }
 
-double correlation(const std::vector<ScalingCheck>& checks) {
-  double x = 0;
-  double y = 0;
-  for (const ScalingCheck& check : checks) {
-    x += check.predicted.typical / static_cast<double>(checks.size());
-    y += check.row.efficiency / static_cast<double>(checks.size());
+ScalingErrors errors_by_best_factors(const std::vector<ScalingCheck>& checks,
+                                     const std::vector<ScalingCheck>& all) {
+  const auto losing = [](double factor) {
+    return [=](const ScalingCheck& check) { return 1 / (1 + factor * (1 / check.predicted.typical - 1)); };
+  };
+  std::map<std::string, std::vector<ScalingCheck>> kinds;
+  for (const ScalingCheck& check : all) {
+    kinds[check.kind].push_back(check);
   }
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  for (const ScalingCheck& check : checks) {
-    xx += (check.predicted.typical - x) * (check.predicted.typical - x);
-    yy += (check.row.efficiency - y) * (check.row.efficiency - y);
-    xy += (check.predicted.typical - x) * (check.row.efficiency - y);
+  std::map<std::string, double> best;
+  for (const auto& [kind, alike] : kinds) {
+    double least = std::numeric_limits<double>::infinity();
+    for (double factor = 0.01; factor < 100; factor *= 1.02) {
+      if (const double mean = errors_of(alike, losing(factor)).mean; mean < least) {
+        least = mean;
+        best[kind] = factor;
+      }
+    }
   }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+  return errors_of(checks, [&](const ScalingCheck& check) { return losing(best.at(check.kind))(check); });
 }
 
 }  // namespace ringside

@@ -43,13 +43,14 @@ std::vector<PublishedScaling> load_published_scaling(const std::filesystem::path
 struct ScalingCheck {
   PublishedScaling row;
   Interval<double> predicted;
-  double without_overlap = 0;  ///< The same where all_reduces begin after the backward pass.
+  double by_ring = 0;  ///< The same by rings that begin after the backward pass.
   /// Samples per second of all GPUs with no speed given, fitted to speeds of all other sources.
   Interval<double> throughput;
   std::string algorithm;     ///< What was predicted.
   std::string gpu;           ///< The machine's,
   double rate = 1;           ///< and the rate of its data sheet.
   std::string system_class;  ///< `NVLink`, `PCIe`, `GeForce`, `several nodes`.
+  std::string kind;          ///< The chip and the link inside a node.
 
   double measured_throughput() const { return row.samples_per_second_of_one * row.gpus * row.efficiency; }
   /// The larger of predicted and measured throughput over the smaller.
@@ -76,6 +77,7 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
 struct ScalingErrors {
   double median = 0;
   double mean = 0;
+  double percentile_90 = 0;
 };
 
 struct ScalingSummary {
@@ -93,17 +95,19 @@ ScalingErrors errors_of_perfect_scaling(const std::vector<ScalingCheck>& checks)
 ScalingErrors errors_of_median_elsewhere(const std::vector<ScalingCheck>& checks,
                                          const std::vector<ScalingCheck>& all);
 
-/// And that nothing is hidden: the same prediction with all_reduces after the backward pass.
-ScalingErrors errors_without_overlap(const std::vector<ScalingCheck>& checks);
+/// And that all_reduces are rings after the backward pass, of which nothing is hidden.
+ScalingErrors errors_by_ring(const std::vector<ScalingCheck>& checks);
+
+/// What is left where the predicted losses of each kind of machine are multiplied by a factor of its own, the
+/// best for all rows, which it is fitted to: rows of one kind contradict each other by as much.
+ScalingErrors errors_by_best_factors(const std::vector<ScalingCheck>& checks,
+                                     const std::vector<ScalingCheck>& all);
 
 /// How far throughput from words alone is off.
 FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks);
 
 /// Rows of the same model, precision and source are of the same work.
 std::vector<Candidate> candidates_of(const std::vector<ScalingCheck>& checks);
-
-/// Pearson's, of predicted and measured efficiency; 0 where one of them is constant.
-double correlation(const std::vector<ScalingCheck>& checks);
 
 /// Those of one class.
 std::vector<ScalingCheck> of_class(const std::vector<ScalingCheck>& checks, const std::string& system_class);
