@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -93,6 +95,19 @@ TEST(TcpStore, WhoeverIsNoneIsSaidToBeNone) {
   ASSERT_TRUE(nobody);
   EXPECT_EQ(nobody->kind(), ErrorKind::peer_lost);
   EXPECT_THAT(nobody->what(), HasSubstr("Connection refused"));
+}
+
+TEST(TcpStore, AWaitTakesItsTimeHoweverLongTheServerWasAwaited) {
+  const int port = free_port().second;
+  auto serving = std::async(std::launch::async, [port] {
+    std::this_thread::sleep_for(200ms);
+    return std::make_unique<TcpStoreServer>(port);
+  });
+  TcpStore store({.host = "127.0.0.1", .port = port}, 1s);
+  const std::unique_ptr<TcpStoreServer> server = serving.get();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(error_of([&] { store.get("never"); }));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 950ms);
 }
 
 /// Whether a server is taken for a store that answers the greeting of today with these numbers of keys.
