@@ -76,6 +76,61 @@ TEST(ChartData, CurvesOfAPlanTakeColoursDashesAndMarksInTurn) {
   }
 }
 
+TEST(Page, SaysEveryPartOfAReport) {
+  HtmlReport report{.title = "a title",
+                    .subtitle = "a subtitle",
+                    .sentences = {"the verdict", "a sentence"},
+                    .notes = {"one note", "another"},
+                    .next = {"try this", "  command"},
+                    .facts = {{"machine", "host"}, {"nothing", ""}},
+                    .files = {{"machine.yaml", "name: host"}}};
+  report.winners = {.title = "Winners", .table = {.header = {"?", ">size"}, .rows = {{"*", "1 KiB"}}}};
+  report.tables = {
+      {.title = "All times", .table = {.header = {"algorithm"}, .rows = {{"ring"}}}, .remarks = "by hand"},
+      {.title = "no rows", .table = {.header = {"algorithm"}, .rows = {}}}};
+  try {
+    require_charts();
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const std::string page = report_html(report);
+  for (const char* part : {"<title>a title – ringside</title>", "<p class=\"note\">a subtitle</p>",
+                           "<p class=\"verdict\">the verdict</p>\n<p class=\"sentence\">a sentence</p>\n<p "
+                           "class=\"note\">one note\nanother</p>",
+                           "try this\n  command", "<h2 id=\"time\">What would change it</h2>",
+                           "<th scope=\"col\"><button type=\"button\">mark</button></th><th scope=\"col\" "
+                           "class=\"right\"><button "
+                           "type=\"button\">size</button></th>",
+                           "<tr><td>*</td><td class=\"right\">1 KiB</td></tr>", "<tr><td>ring</td></tr>",
+                           "<p class=\"note\">by hand</p>", "<div><dt>machine</dt><dd>host</dd></div>",
+                           "<summary>machine.yaml</summary><pre tabindex=\"0\">name: host</pre>"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  for (const char* part : {"<dt>nothing</dt>", "no rows", "connect-src"}) {
+    EXPECT_THAT(page, Not(HasSubstr(part)));
+  }
+  report.live = true;
+  report.points = samples::sweep({.algorithms = {"ring"}, .ranks = {2}});
+  EXPECT_THAT(report_html(report), HasSubstr("; connect-src 'self'"));
+  EXPECT_THAT(report_html(report), HasSubstr("<h2 id=\"time\">Time over message size</h2>"));
+}
+
+TEST(Page, ShowsAsManyRowsOfATableAsABrowserTakesAndSaysSo) {
+  HtmlReport report;
+  report.tables = {{.title = "times",
+                    .table = {.header = {"row"}, .rows = std::vector(4000, std::vector<std::string>{"x"})}}};
+  try {
+    require_charts();
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const std::string cut = "<p class=\"note\">The first 4000 of 4001 rows; the records hold all.</p>";
+  EXPECT_THAT(report_html(report), Not(HasSubstr("; the records hold all.")));
+  report.tables[0].table.rows.push_back({"the last one"});
+  EXPECT_THAT(report_html(report), HasSubstr(cut));
+  EXPECT_THAT(report_html(report), Not(HasSubstr("the last one")));
+}
+
 TEST(PageRecords, ReadBackAsTheSameRecords) {
   RunHeader header;
   header.scenario.name = kHostile;
