@@ -67,8 +67,9 @@ Offer offer_for(double amount, const std::string& currency) {
 TEST(Currencies, PricesAreBroughtToThatOfMostOffersOrOfTheBudget) {
   Plan plan;
   plan.exchange_rates = {{.of = {.amount = 1, .currency = "EUR"}, .is = {.amount = 1.5, .currency = "USD"}}};
-  const std::vector<Offer> offers = {offer_for(2, "USD"), offer_for(3, "EUR"), offer_for(4, "USD"),
-                                     offer_for(5, "GBP")};
+  std::vector<Offer> offers = {offer_for(2, "USD"), offer_for(3, "EUR"), offer_for(4, "USD"),
+                               offer_for(5, "GBP"), offer_for(6, "JPY")};
+  offers[4].problem = "it is gone";
   std::vector<Offer> brought = offers;
   bring_to_one_currency(plan, brought);
   EXPECT_EQ(brought[0].per_hour, offers[0].per_hour);
@@ -79,6 +80,7 @@ TEST(Currencies, PricesAreBroughtToThatOfMostOffersOrOfTheBudget) {
   EXPECT_EQ(brought[3].per_hour, offers[3].per_hour);
   EXPECT_EQ(brought[3].problem,
             "its price is in GBP, and others are in USD; --exchange '1 GBP = … USD' says a rate");
+  EXPECT_EQ(brought[4].problem, "it is gone");
   plan.budget = Money{.amount = 100, .currency = "EUR"};
   brought = offers;
   bring_to_one_currency(plan, brought);
