@@ -12,6 +12,19 @@ namespace ringside {
 GpuMachine gpu_machine() { return {}; }
 #endif
 
+std::string pcie_kind(int nvml_level) {
+  constexpr int kMultiple = 20;    // Within PCIe switches.
+  constexpr int kHostBridge = 30;  // Through one host bridge.
+  constexpr int kNode = 40;        // Between host bridges of one NUMA node.
+  if (nvml_level <= kMultiple) {
+    return "PCIe switch";
+  }
+  if (nvml_level <= kHostBridge) {
+    return "PCIe host bridge";
+  }
+  return nvml_level <= kNode ? "PCIe between host bridges" : "PCIe inter-socket link";
+}
+
 std::optional<std::string> missing_for_nccl(const GpuMachine& machine) {
   if (!machine.built) {
     return "this build has no nccl backend; build where the CUDA Toolkit (12 or later) and NCCL (2.18 or "

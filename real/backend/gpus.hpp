@@ -48,6 +48,9 @@ struct GpuMachine {
 /// Never throws; makes no context on any GPU.
 GpuMachine gpu_machine();
 
+/// As in GpuPair::kind, for the common ancestor of two GPUs as NVML numbers it (nvmlGpuTopologyLevel_t).
+std::string pcie_kind(int nvml_level);
+
 /// One sentence that says what is missing to run ranks on GPUs here: the build, the driver, a GPU, or NCCL.
 /// Nothing when all is there.
 std::optional<std::string> missing_for_nccl(const GpuMachine& machine);

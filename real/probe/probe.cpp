@@ -39,7 +39,7 @@ constexpr Bytes kLargestOfSeveral = {8LL << 20};
 std::vector<Bytes> sizes(std::int64_t smallest, Bytes between, Bytes dense, Bytes largest) {
   std::vector<Bytes> result;
   for (std::int64_t size = smallest; size < largest.value; size *= size < dense.value ? 4 : 2) {
-    if (!result.empty() && result.back() < between && between.value < size && between < largest) {
+    if (!result.empty() && result.back() < between && between.value < size) {
       result.push_back(between);
     }
     result.push_back({size});

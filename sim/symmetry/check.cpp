@@ -110,18 +110,18 @@ class PartitionCheck {
     for (const RepeatedRounds& line : stage.lines) {
       rounds += static_cast<std::size_t>(line.period);
     }
-    const auto all_in = [](const std::vector<std::int32_t>& numbers, std::size_t size, std::int32_t or_else) {
-      return std::ranges::all_of(
-          numbers, [&](std::int32_t number) { return number == or_else || in_range(number, size); });
+    const auto all_in = [](const std::vector<std::int32_t>& numbers, std::size_t size) {
+      return std::ranges::all_of(numbers, [&](std::int32_t number) { return in_range(number, size); });
     };
-    constexpr std::int32_t kNothing = -2;
     return stage.rank_class.size() == at(execution_.num_ranks()) &&
            stage.link_class.size() == network_.topology->links().size() &&
-           stage.move_class.size() == rounds && all_in(stage.rank_class, stage.ranks.size(), kNothing) &&
-           all_in(stage.link_class, stage.links.size(), kNoClass) &&
-           std::ranges::all_of(
-               stage.move_class,
-               [&](const auto& round) { return all_in(round, stage.moves.size(), kNothing); }) &&
+           stage.move_class.size() == rounds && all_in(stage.rank_class, stage.ranks.size()) &&
+           std::ranges::all_of(stage.link_class,
+                               [&](std::int32_t number) {
+                                 return number == kNoClass || in_range(number, stage.links.size());
+                               }) &&
+           std::ranges::all_of(stage.move_class,
+                               [&](const auto& round) { return all_in(round, stage.moves.size()); }) &&
            std::ranges::all_of(stage.moves, [&](const MoveClass& row) {
              return in_range(row.source.rank_class, stage.ranks.size()) &&
                     in_range(row.target.rank_class, stage.ranks.size()) &&

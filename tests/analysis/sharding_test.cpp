@@ -318,6 +318,18 @@ TEST(ShardedStep, OneGpuIsAsUncertainAsItsComputing) {
               1e-9);
 }
 
+TEST(ShardedStep, WithAMeasuredSpeedCommunicationAloneIsUncertain) {
+  Plan plan = plan_of(llama_8b(2048), 1);
+  plan.workload.compute.measured = {{.gpu = "H100-SXM", .samples_per_second = 2}};
+  const PlannedStep step = Planner(plan).estimate(
+      sixteen_h100(), {.style = ShardingStyle::fsdp, .checkpointing = Checkpointing::full});
+  ASSERT_EQ(step.problem, "");
+  EXPECT_EQ(step.compute.low, step.compute.high);
+  EXPECT_LT(step.communication.low, step.communication.high);
+  EXPECT_LT(step.total.low, step.total.typical);
+  EXPECT_GT(step.total.high, step.total.typical);
+}
+
 TEST(ShardedStep, HybridShardsNeedNodesAlike) {
   const Plan plan = plan_of(llama_8b(1024), 1);
   Offer offer = sixteen_h100();

@@ -59,5 +59,47 @@ TEST(PlanStudy, ASweepHasARowPerCombination) {
   EXPECT_TRUE(sweep.rows[2].best.step);
 }
 
+Offer offer_for(double amount, const std::string& currency) {
+  return {
+      .name = "offer", .machine = {}, .gpus = 1, .per_hour = Money{.amount = amount, .currency = currency}};
+}
+
+TEST(Currencies, PricesAreBroughtToThatOfMostOffersOrOfTheBudget) {
+  Plan plan;
+  plan.exchange_rates = {{.of = {.amount = 1, .currency = "EUR"}, .is = {.amount = 1.5, .currency = "USD"}}};
+  std::vector<Offer> offers = {offer_for(2, "USD"), offer_for(3, "EUR"), offer_for(4, "USD"),
+                               offer_for(5, "GBP"), offer_for(6, "JPY")};
+  offers[4].problem = "it is gone";
+  std::vector<Offer> brought = offers;
+  bring_to_one_currency(plan, brought);
+  EXPECT_EQ(brought[0].per_hour, offers[0].per_hour);
+  EXPECT_THAT(brought[0].assumptions, IsEmpty());
+  EXPECT_EQ(brought[1].per_hour, (Money{.amount = 4.5, .currency = "USD"}));
+  EXPECT_THAT(brought[1].assumptions,
+              Contains("Its price, 3 EUR an hour, is 4.5 USD at the stated exchange rate."));
+  EXPECT_EQ(brought[3].per_hour, offers[3].per_hour);
+  EXPECT_EQ(brought[3].problem,
+            "its price is in GBP, and others are in USD; --exchange '1 GBP = … USD' says a rate");
+  EXPECT_EQ(brought[4].problem, "it is gone");
+  plan.budget = Money{.amount = 100, .currency = "EUR"};
+  brought = offers;
+  bring_to_one_currency(plan, brought);
+  EXPECT_EQ(brought[1].per_hour, offers[1].per_hour);
+  EXPECT_NEAR(brought[0].per_hour->amount, 2 / 1.5, 1e-12);
+  EXPECT_THAT(brought[3].problem, HasSubstr("and the budget is in EUR"));
+}
+
+TEST(Currencies, ARateThatNoPriceNeedsIsRefused) {
+  Plan plan;
+  plan.offers = {offer_for(2, "USD")};
+  plan.exchange_rates = {{.of = {.amount = 1, .currency = "EUR"}, .is = {.amount = 1.5, .currency = "USD"}}};
+  EXPECT_THROW(require_used_rates(plan), Error);
+  plan.budget = Money{.amount = 100, .currency = "EUR"};
+  EXPECT_NO_THROW(require_used_rates(plan));
+  plan.budget.reset();
+  plan.offers.push_back(offer_for(3, "EUR"));
+  EXPECT_NO_THROW(require_used_rates(plan));
+}
+
 }  // namespace
 }  // namespace ringside::study

@@ -46,6 +46,15 @@ TEST(Gpus, OneSentenceSaysWhichOfAllIsMissing) {
   EXPECT_THAT(missing({}), HasSubstr("this build has no nccl backend"));
 }
 
+TEST(Gpus, PciePathsAreNamedByTheFarthestPartThatTheyCross) {
+  EXPECT_EQ(pcie_kind(0), "PCIe switch") << "two GPUs of one board";
+  EXPECT_EQ(pcie_kind(10), "PCIe switch");
+  EXPECT_EQ(pcie_kind(20), "PCIe switch") << "several switches";
+  EXPECT_EQ(pcie_kind(30), "PCIe host bridge");
+  EXPECT_EQ(pcie_kind(40), "PCIe between host bridges");
+  EXPECT_EQ(pcie_kind(50), "PCIe inter-socket link");
+}
+
 TEST(Gpus, FewerThanRanksIsSaidWithBothNumbers) {
   EXPECT_EQ(too_few_gpus(2, 4, 2), std::nullopt);
   EXPECT_THAT(too_few_gpus(1, 4, 2).value_or(""), HasSubstr("4 ranks need 2 GPUs, but this machine has 1"));

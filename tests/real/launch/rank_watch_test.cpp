@@ -1,6 +1,7 @@
 #include "real/launch/rank_watch.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -90,6 +91,46 @@ TEST(RankWatch, WhoIsDoneHasNotFailed) {
 TEST(RankWatch, AComplaintMayNameNobody) {
   EXPECT_EQ(root_cause({std::nullopt, complaint("rank 1 waited 60 s for all others", std::nullopt, true)}),
             "rank 1 waited 60 s for all others while testing");
+}
+
+/// The root cause where rank 1 does this, once it has its work, and rank 0 waits for it in vain.
+std::string root_cause_of(const std::function<int()>& body) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 60s}, interrupts);
+  for (const bool first : {true, false}) {
+    watch.start(std::function<int(int)>([first, &body](int control) {
+      char byte = 0;
+      while (::read(control, &byte, 1) == 1 && byte != '\n') {
+      }
+      if (!first) {
+        return body();
+      }
+      const std::string line = to_line(complaint("rank 0 waited 60 s to receive from rank 1", 1, true));
+      static_cast<void>(::write(control, line.data(), line.size()) == 0);
+      while (::read(control, &byte, 1) == 1) {
+      }
+      return 0;
+    }));
+  }
+  watch.send("work\n");
+  try {
+    watch.wait_for_answers("testing");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::peer_lost);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(RankWatch, WhoIsStoppedIsSaidToBe) {
+  EXPECT_EQ(root_cause_of([] { return ::raise(SIGSTOP); }),
+            "rank 1 did not answer within 60 s while testing (it is stopped)");
+}
+
+TEST(RankWatch, WhoHasEndedIsNamedWithItsStatus) {
+  EXPECT_EQ(root_cause_of([] { return 3; }), "rank 1 ended with exit status 3 while testing");
+  EXPECT_EQ(root_cause_of([] { return ::raise(SIGKILL); }),
+            "rank 1 was killed by signal 9 (Killed) while testing");
 }
 
 TEST(RankWatch, RanksThatDidNotRunAreNamedWithTheLongestPause) {

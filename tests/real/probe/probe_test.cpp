@@ -105,6 +105,20 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
   EXPECT_EQ(fractions.back(), 1);
 }
 
+TEST(Probe, TransfersThatReduceNothingStartAtTheSmallestMessageForAnyNumberOfRanks) {
+  std::vector<std::int64_t> sizes;
+  for (const ProbeSample& sample : probe({.launch = {.backend = Backend::threads, .timeout = 5s},
+                                   .budget = {0},
+                                   .ranks = {4},
+                                   .max_bytes = {64}},
+                                         {})) {
+    if (sample.key.kind == ProbeKind::neighbour_exchange && sample.key.messages == 1) {
+      sizes.push_back(sample.key.bytes.value);
+    }
+  }
+  EXPECT_THAT(sizes, ElementsAre(8, 32, 64));
+}
+
 TEST(Probe, EveryRepetitionGoesOverAllProbes) {
   // Under a sanitizer and beside other load, one takes 3 s, and a second must fit into the budget.
   std::vector<ProbeKey> keys;

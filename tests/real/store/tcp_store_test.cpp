@@ -121,6 +121,23 @@ TEST(TcpStore, AStoreHasANumberOfKeysThatMakesSense) {
   EXPECT_FALSE(passes_for_a_store({0, 0x7FFF'FFFF, 0, 0}));
 }
 
+TEST(TcpStore, AnAnswerIsAwaitedLongerThanAGreeting) {
+  auto [listener, port] = free_port();
+  std::future<void> served;
+  std::promise<void> over;  // Broken, and so over, where no store is found.
+  served = std::async(std::launch::async, [listens = listener.number(), ends = over.get_future()] {
+    const FileDescriptor client(::accept4(listens, nullptr, nullptr, SOCK_CLOEXEC));
+    const std::vector<std::int64_t> no_keys(4, 0);
+    ::send(client.number(), no_keys.data(), no_keys.size() * sizeof(no_keys[0]), MSG_NOSIGNAL);
+    ends.wait();  // It says no more.
+  });
+  TcpStore store({.host = "127.0.0.1", .port = port}, 1s);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(error_of([&] { store.find("key"); }));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 950ms);
+  over.set_value();
+}
+
 TEST(TcpStore, StrangersDoNotStopTheServer) {
   const int port = free_port().second;
   const TcpStoreServer server(port);

@@ -51,6 +51,16 @@ TEST(Replay, StragglersReduceSlowlyToo) {
   EXPECT_NEAR(replay(execution, network).value, 2.5 * even, 1e-12);
 }
 
+TEST(Replay, AReductionTakesItsTimeHoweverLongItIs) {
+  const Schedule naive(*find_algorithm(Collective::all_reduce, "naive"), {.num_ranks = 2});
+  const Execution execution(naive, {1 << 20}, DataType::float32);
+  const double without = replay(execution, test::private_links(2, {})).value;
+  for (const double seconds : {0.5, 1.0, 2.0}) {
+    const Network network = test::private_links(2, {.reduction = seconds / (1 << 20)});
+    EXPECT_NEAR(replay(execution, network).value, without + seconds, 1e-9);
+  }
+}
+
 TEST(Replay, ReductionsGoByTheirArrival) {
   // One message comes after 1 us, the other after 10; reducing the first takes 1 us and is over by then.
   const Schedule two = scripted_schedule({.rounds = {{{.source = 1, .target = 0, .kind = MoveKind::reduce},

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "schedule/registry.hpp"
+#include "sim/engine/calibration_ends.hpp"
 #include "sim/engine/flow.hpp"
 #include "sim/engine/replay.hpp"
 #include "tests/schedule/scripted.hpp"
@@ -80,6 +81,27 @@ TEST(ProcessorCurves, AnAllReduceInPlaceTakesTimeWhereOneShortProbeWasHeldUp) {
   // The exchange of 100 kB takes 4e-4, and meets, too.
   EXPECT_NEAR(curves.two_shot(4, 1'000).value(), 4e-4 + 2 * (1e-2 - 4e-4), 1e-9);
   EXPECT_NEAR(curves.two_shot(4, 404'000).value(), 8e-4 + 2 * 1e-4, 1e-9);
+}
+
+TEST(ProcessorCurves, RanksWithACoreEachAreBetterKnown) {
+  // Calibrated on ranks that copy through memory, with one size and no difference from pass to pass.
+  Calibrated calibrated{.latency = {1e-6}, .bandwidth = {1e9}, .reduction = {}};
+  calibrated.spread = {{.bytes = {1'000}, .deviation = 0}};
+  calibrated.curves = {
+      {.kind = ProbeKind::ping_pong, .ranks = 2, .points = {{{1'000}, 1e-5}}},
+      {.kind = ProbeKind::neighbour_exchange, .ranks = 2, .points = {{{1'000}, 1e-5}}},
+      {.kind = ProbeKind::reducing_exchange, .ranks = 2, .points = {{{1'000}, 1e-5}}},
+  };
+  const auto slower = [&](int cores) {
+    calibrated.cores = cores;
+    return end_of_intervals(calibrated, false).curves[1].points[0].value / 1e-5;
+  };
+  EXPECT_GT(slower(2), 1.0);
+  EXPECT_DOUBLE_EQ(slower(2), slower(3)) << "two ranks have a core each";
+  EXPECT_NEAR(std::log(slower(1)), 2 * std::log(slower(2)), 1e-12) << "two ranks share one";
+  std::erase_if(calibrated.curves,
+                [](const Curve& curve) { return curve.kind == ProbeKind::reducing_exchange; });
+  EXPECT_NEAR(slower(2), slower(1), 1e-12) << "messages are the system's work, which needs cores, too";
 }
 
 TEST(ProcessorCurves, MoreRanksCountBeforeMoreMessages) {

@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,7 +21,10 @@
 #include "sim/engine/flow.hpp"
 #include "sim/engine/flow_prediction.hpp"
 #include "sim/engine/replay.hpp"
+#include "sim/symmetry/check.hpp"
 #include "sim/symmetry/partition.hpp"
+#include "sim/symmetry/symmetric_flow.hpp"
+#include "tests/sim/engine/networks.hpp"
 #include "tests/sim/symmetry/trees.hpp"
 
 namespace ringside {
@@ -67,6 +71,22 @@ TEST(FreeFlow, IsTheSimulationWithContentionOnAnyTree) {
   }
   EXPECT_GT(free, 500);
   EXPECT_GT(shared, 500);
+}
+
+TEST(FreeFlow, ALinkThatEachFlowCrossesTwiceLetsThroughHalf) {
+  // Four flows of at most half of the memory's rate cannot fill a bus of 2.2 times that rate.
+  const std::vector<std::int32_t> way = {0, 0, 1};
+  const Network network =
+      test::wired({{.name = "memory", .latency = {1e-6}, .capacity = {1e9}},
+                   {.name = "bus", .latency = {1e-6}, .capacity = {2.2e9}}},
+                  {{{}, way, way, way}, {way, {}, way, way}, {way, way, {}, way}, {way, way, way, {}}});
+  const Execution execution = all_reduce("halving_doubling", network, 100'000);
+  const auto found = simulate_symmetric(execution, network, {.most_classes = 2});
+  ASSERT_TRUE(std::holds_alternative<SymmetricFlow>(found));
+  const auto& flow = std::get<SymmetricFlow>(found);
+  EXPECT_NEAR(flow.seconds.value, simulate_flow(execution, network).seconds.value, 1e-12);
+  EXPECT_EQ(flow.partition.stages.front().link_class, (std::vector<std::int32_t>{0, kNoClass}));
+  EXPECT_EQ(check_partition(execution, network, flow.partition), std::vector<std::string>());
 }
 
 TEST(FreeFlow, OneNicForTwoRanksIsShared) {

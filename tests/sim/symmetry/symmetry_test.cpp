@@ -26,7 +26,6 @@
 #include "tests/sim/symmetry/trees.hpp"
 
 namespace ringside {
-
 namespace {
 
 constexpr double kTolerance = 1e-9;
@@ -346,6 +345,29 @@ TEST(Certificate, ALinkThatHoldsFlowsBackNeedsAClass) {
   EXPECT_THAT(check_partition(execution, network, partition), testing::IsEmpty());
 }
 
+TEST(Certificate, NumbersOfNoClassAreRefused) {
+  const Network network = test::tree_network(kSixteenNodes);
+  const Execution execution = all_reduce("halving_doubling", network, 1'000);
+  const Partition right = flow_of(execution, network).partition;
+  const auto expect_refused = [&](auto change) {
+    Partition wrong = right;
+    change(wrong.stages.front());
+    EXPECT_THAT(check_partition(execution, network, wrong),
+                testing::Contains(testing::HasSubstr("are not numbers of its classes")));
+  };
+  for (const std::int32_t number : {-3, -2, 1'000'000}) {
+    expect_refused([&](PartitionStage& stage) { stage.rank_class.back() = number; });
+    expect_refused([&](PartitionStage& stage) { stage.link_class.back() = number; });
+    expect_refused([&](PartitionStage& stage) { stage.move_class.back().back() = number; });
+    expect_refused([&](PartitionStage& stage) { stage.moves.back().source.rank_class = number; });
+    expect_refused([&](PartitionStage& stage) { stage.moves.back().target.rank_class = number; });
+    expect_refused([&](PartitionStage& stage) { stage.moves.back().crossings = {{.link_class = number}}; });
+  }
+  expect_refused([](PartitionStage& stage) { stage.rank_class.pop_back(); });
+  expect_refused([](PartitionStage& stage) { stage.link_class.pop_back(); });
+  expect_refused([](PartitionStage& stage) { stage.move_class.pop_back(); });
+}
+
 TEST(Certificate, RoundsThatAreLeftOutOrToldToRepeatAreRefused) {
   const Network network = test::tree_network(kSixteenNodes);
   const Execution execution = all_reduce("ring", network, 100);
@@ -374,5 +396,4 @@ TEST(Certificate, RoundsThatAreLeftOutOrToldToRepeatAreRefused) {
 }
 
 }  // namespace
-
 }  // namespace ringside

@@ -24,9 +24,6 @@ constexpr int kSuccess = 0;
 constexpr int kInsufficientSize = 7;
 constexpr int kP2pCapsIndexNvlink = 2;
 constexpr int kP2pStatusOk = 0;
-constexpr int kTopologyMultiple = 20;    ///< Within PCIe switches.
-constexpr int kTopologyHostBridge = 30;  ///< Through one host bridge.
-constexpr int kTopologyNode = 40;        ///< Between host bridges of one NUMA node.
 
 struct NvmlMemory {
   unsigned long long total;
@@ -94,13 +91,7 @@ class Nvml {
     if (common_ancestor_(a, b, &level) != kSuccess) {
       return "";
     }
-    if (level <= kTopologyMultiple) {
-      return "PCIe switch";
-    }
-    if (level <= kTopologyHostBridge) {
-      return "PCIe host bridge";
-    }
-    return level <= kTopologyNode ? "PCIe between host bridges" : "PCIe inter-socket link";
+    return pcie_kind(level);
   }
 
  private:

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/error.hpp"
 #include "common/file_descriptor.hpp"
 #include "real/backend/backends.hpp"
 
@@ -36,13 +37,14 @@ class GlooMeeting : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  RankBackend join(Rank rank, int num_ranks) const {
+  RankBackend join(Rank rank, int num_ranks, std::chrono::milliseconds timeout = 60s) const {
     return join_ranks({.backend = Backend::gloo,
                        .rank = rank,
                        .num_ranks = num_ranks,
-                       .timeout = 60s,
+                       .timeout = timeout,
                        .rendezvous = "file://" + folder_.string(),
-                       .group = "meeting"});
+                       .group = "meeting",
+                       .meeting_timeout = 60s});
   }
 
   std::filesystem::path folder_;
@@ -120,6 +122,17 @@ TEST_F(GlooMeeting, StrangersWhoComeFirstAreHungUpOn) {
   exchange(met, second);
   exchange(second, met);
   EXPECT_TRUE(listeners().empty()) << "a port is left open";
+}
+
+TEST_F(GlooMeeting, ItsOwnCollectivesWaitAsLongAsTransfersAndNotAsAMeeting) {
+  auto joining = std::async(std::launch::async, [this] { return join(0, 2, 200ms); });
+  RankBackend second = join(1, 2, 200ms);
+  RankBackend first = joining.get();
+  std::array<std::byte, 4000> message{};
+  const auto begin = std::chrono::steady_clock::now();
+  const NativeCall call = first.make_native({.num_ranks = 2, .num_elements = 1000}, message);
+  EXPECT_THROW(call(), Error) << "the other rank does not take part";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST_F(GlooMeeting, RanksMeetInAnyOrder) {

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,6 +85,19 @@ TEST_F(NcclLibraries, TheWheelOfThePythonOnThePathIsFound) {
   environment_["PATH"] = folder("nowhere") + "::" + folder("venv/bin") + ":" + folder("usr/bin");
   EXPECT_THAT(candidates(), Contains(wheel));
   EXPECT_THAT(candidates(), Not(Contains(debian))) << "there is no python3 in usr/bin";
+}
+
+TEST_F(NcclLibraries, WheelsOfOneFolderComeInTheOrderOfTheirNames) {
+  std::vector<std::string> wheels;
+  for (const char* version : {"3.13", "3.10", "3.9", "3.12", "3.8", "3.11", "3.14", "3.15"}) {
+    wheels.push_back(
+        make(std::string("conda/lib/python") + version + "/site-packages/nvidia/nccl/lib/libnccl.so.2"));
+  }
+  std::ranges::sort(wheels);
+  environment_["CONDA_PREFIX"] = folder("conda");
+  std::vector<std::string> found = candidates();
+  std::erase_if(found, [&](const std::string& path) { return !path.starts_with(folder("conda")); });
+  EXPECT_EQ(found, wheels);
 }
 
 TEST_F(NcclLibraries, EnvironmentsAndHomesAreSearched) {

@@ -1,11 +1,11 @@
 // Real rank processes through shared memory: results, and leftovers when killed, stopped or short of memory.
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -149,10 +149,10 @@ TEST_F(ShmRanks, WhatItLacksIsUnsupported) {
 
 TEST_F(ShmRanks, ProbesRun) {
   ProbeOptions options = {.launch = quick().launch, .budget = {2}, .ranks = {2, 4}, .max_bytes = {1 << 20}};
-  std::map<std::tuple<ProbeKind, int, int>, std::set<std::int64_t>> sizes;
+  std::map<std::tuple<ProbeKind, int, int>, std::vector<std::int64_t>> sizes;
   for (const ProbeSample& sample : probe(options, {})) {
     EXPECT_FALSE(sample.seconds.empty()) << name(sample.key.kind);
-    sizes[{sample.key.kind, sample.key.ranks, sample.key.messages}].insert(sample.key.bytes.value);
+    sizes[{sample.key.kind, sample.key.ranks, sample.key.messages}].push_back(sample.key.bytes.value);
   }
   using ::testing::ElementsAre;
   constexpr std::int64_t kKi = 1024;
@@ -173,6 +173,9 @@ TEST_F(ShmRanks, ProbesRun) {
   }
   EXPECT_THAT((sizes[{ProbeKind::reduction, 1, 1}]),
               ElementsAre(4 * kKi, 16 * kKi, 64 * kKi, 256 * kKi, 1024 * kKi));
+  EXPECT_THAT(
+      (sizes[{ProbeKind::reduction, 2, 1}]),
+      ElementsAre(4 * kKi, 16 * kKi, 32 * kKi, 64 * kKi, 128 * kKi, 256 * kKi, 512 * kKi, 1024 * kKi));
   // Only what lies where a library would write; nothing is posted ahead.
   EXPECT_THAT((sizes[{ProbeKind::writing_exchange, 2, 1}]),
               ElementsAre(32 * kKi, 128 * kKi, 512 * kKi, 1024 * kKi));
@@ -180,6 +183,23 @@ TEST_F(ShmRanks, ProbesRun) {
   for (const int ranks : {2, 4}) {
     EXPECT_FALSE(sizes.contains({ProbeKind::chained_exchange_posted, ranks, 1}));
   }
+}
+
+TEST_F(ShmRanks, ProbesReachTheLargestMessageAskedForAndTwoAtOnceEightMebibytes) {
+  const auto largest = [](ProbeKind kind, int messages, std::int64_t max_bytes) {
+    std::int64_t most = 0;
+    for (const ProbeSample& sample :
+         probe({.launch = quick().launch, .budget = {0}, .ranks = {2}, .max_bytes = {max_bytes}}, {})) {
+      if (sample.key.kind == kind && sample.key.messages == messages) {
+        most = std::max(most, sample.key.bytes.value);
+      }
+    }
+    return most;
+  };
+  constexpr std::int64_t kKi = 1024;
+  EXPECT_EQ(largest(ProbeKind::writing_exchange, 1, 32 * kKi), 32 * kKi) << "its smallest is probed, too";
+  EXPECT_EQ(largest(ProbeKind::writing_exchange, 1, 32 * kKi - 8), 0);
+  EXPECT_EQ(largest(ProbeKind::neighbour_exchange, 2, 9 * kKi * kKi), 8 * kKi * kKi);
 }
 
 TEST_F(ShmRanks, AKilledRankIsNamedWithItsSignal) {
