@@ -311,7 +311,7 @@ TEST(ShmGroup, SharesCoresWhereMoreRanksThanCoresWorkOnThem) {
   std::thread([] {
     cpu_set_t mine;
     CPU_ZERO(&mine);
-    CPU_SET(::sched_getcpu(), &mine);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &mine);
     ASSERT_EQ(::sched_setaffinity(0, sizeof(mine), &mine), 0);
     EXPECT_FALSE(ShmGroup::of_threads(1, 5s)[0]->shares_cores());
     for (const auto& rank : ShmGroup::of_threads(2, 5s)) {
