@@ -107,6 +107,7 @@ TEST(Error, EachKindHasItsExitStatus) {
   EXPECT_EQ(exit_status(ErrorKind::environment), 3);
   EXPECT_EQ(exit_status(ErrorKind::peer_lost), 1);
   EXPECT_EQ(exit_status(ErrorKind::failed), 1);
+  EXPECT_EQ(kExitBug, 70) << "scripts tell a bug of ours by it";
 }
 
 TEST(Error, ABugNamesItsPlace) {

@@ -16,6 +16,7 @@
 #include "files.hpp"
 #include "scenario/machine/catalog.hpp"
 #include "scenario/plan/transformer.hpp"
+#include "scenario/plan/workload.hpp"
 #include "scenario/scenario.hpp"
 #include "schedule/registry.hpp"
 #include "tests/paths.hpp"
@@ -323,6 +324,22 @@ TEST(ConfigJson, WhatIsNotModelledOrNoNumberIsRefused) {
   EXPECT_THAT(config_json_refused(R"("num_key_value_heads": 3)"), HasSubstr("do not divide"));
   EXPECT_THAT(config_json_refused(R"("word_embed_proj_dim": 32)"), HasSubstr("word_embed_proj_dim"));
   EXPECT_EQ(config_json_refused(R"("word_embed_proj_dim": 64)"), "accepted");
+}
+
+TEST(Workload, HasTheOperationsOfItsTransformerUnlessItSaysOthers) {
+  const test::Folder folder;
+  const auto with = [&](const std::string& keys) {
+    return load_workload(
+        folder.write("workload.yaml",
+                     "transformer: {layers: 2, hidden: 64, heads: 8, vocabulary: 100, sequence: 32}\n"
+                     "batch_per_gpu: 8\ncompute: {measured: [{gpu: any, samples_per_second: 10}]}\n" +
+                         keys),
+        folder.path());
+  };
+  const Workload counted = with("");
+  ASSERT_TRUE(counted.transformer);
+  EXPECT_EQ(counted.forward_flops, forward_flops_of(*counted.transformer));
+  EXPECT_EQ(with("forward_flops: 3 GFLOP\n").forward_flops, 3e9);
 }
 
 TEST(Configs, ConsumerCardsHaveNoPeerToPeer) {

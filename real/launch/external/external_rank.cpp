@@ -113,7 +113,7 @@ class ExternalRanks final : public Ranks {
       std::filesystem::remove_all(folder, ignored);
     }
     server.reset();
-    coordination_->barrier();  // Nobody starts another group before this one's directory and server are gone.
+    // All wait for rank 0: nobody starts another group before this one's directory and server are gone.
     hosts_ = coordination_->texts(this_machine().host);
     backend_.sockets = sockets_of_ranks(*coordination_);
     if (static bool looked = false; !std::exchange(looked, true)) {

@@ -39,6 +39,8 @@ TEST(Half, KnownValues) {
   EXPECT_EQ(to_float(Float16{0x0001}), std::ldexp(1.0F, -24));
   EXPECT_EQ(to_float(BFloat16{0x3f80}), 1.0F);
   EXPECT_EQ(to_float(BFloat16{0xc000}), -2.0F);
+  EXPECT_EQ(to_float(Float16{}), 0.0F);
+  EXPECT_EQ(to_float(BFloat16{}), 0.0F);
 }
 
 TEST(Half, TiesGoToTheEvenNeighbour) {

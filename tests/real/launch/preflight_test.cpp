@@ -16,6 +16,7 @@ namespace ringside {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Preflight, ClocksThatAreApartAreNamedOncePerMachine) {
@@ -75,6 +76,22 @@ TEST(Preflight, AnotherVersionOnOneNodeIsNamed) {
         error.what(),
         "rank 0 is ringside 1.0, and rank 2 is ringside 9.9 (gloo 0.5); install the same on all nodes");
   }
+}
+
+TEST(Preflight, RanksOfAnotherVersionAreRefused) {
+  run_as_threads(2, std::chrono::seconds(60), [](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    if (transport->rank() == 1) {
+      coordination.texts("ringside 0.0 (gloo)");
+      return;
+    }
+    try {
+      preflight(coordination, Backend::gloo, std::vector<std::string>{"a", "a"}, {}, {});
+      ADD_FAILURE() << "nothing is said";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("rank 1 is ringside 0.0 (gloo); install the same on all nodes"));
+    }
+  });
 }
 
 TEST(Preflight, EveryRankKnowsWhatEachSays) {

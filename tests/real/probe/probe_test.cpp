@@ -22,8 +22,9 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
-/// A fake device for tests: it keeps the program that it is given, and runs nothing.
+/// A fake device for tests: it keeps the program that it is given, and runs nothing. Its times are far apart.
 class KeepingDevice final : public RankDevice {
  public:
   explicit KeepingDevice(Program& kept) : kept_(kept) {}
@@ -39,11 +40,14 @@ class KeepingDevice final : public RankDevice {
   class NoCall final : public ReadyCall {
    public:
     void warm_up() override {}
-    double run() override { return 1e-6; }
+    double run() override { return calls_++ % 2 == 0 ? 1e-6 : 1e-3; }
     void write_input(const CollectiveValues&) override {}
     std::optional<WrongElement> first_wrong(const CollectiveValues&) override { return std::nullopt; }
     std::optional<CallLaunch> launch() const override { return std::nullopt; }
     Executor* executor() override { return nullptr; }
+
+   private:
+    int calls_ = 0;
   };
 
   Program& kept_;
@@ -63,6 +67,65 @@ TEST(Probe, OfReductionsTransfersNothingOnAGpuWhoseTimeIsThatOfAllSteps) {
   ASSERT_EQ(programs[0].steps.size(), 1U);
   EXPECT_EQ(programs[0].steps[0].kind, StepKind::reduce);
   EXPECT_THAT(programs[1].steps, IsEmpty());
+}
+
+TEST(Probe, MakesFourHundredCallsAtMost) {
+  run_as_threads(1, 5s, [](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    RankBackend backend;
+    backend.transport = std::move(transport);
+    Program program;
+    backend.device = std::make_unique<KeepingDevice>(program);
+    const ProbeKey key = {.kind = ProbeKind::reduction, .ranks = 1, .bytes = {4096}};
+    const std::string seconds =
+        kProbe.run(message_of(ProbeRequest{.key = key, .budget = {600}}), backend, coordination);
+    EXPECT_THAT(value_of<std::vector<double>>(seconds), SizeIs(400));
+  });
+}
+
+/// Another transport, of which it keeps how much memory was asked for.
+class KeepingTransport final : public Transport {
+ public:
+  KeepingTransport(std::unique_ptr<Transport> other, std::vector<std::int64_t>& kept)
+      : other_(std::move(other)), kept_(kept) {}
+  Rank rank() const override { return other_->rank(); }
+  int num_ranks() const override { return other_->num_ranks(); }
+  std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
+    return other_->make_send(target, memory);
+  }
+  std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
+    return other_->make_receive(source, memory);
+  }
+  OwnMemory allocate(std::int64_t bytes) override {
+    kept_.push_back(bytes);
+    return other_->allocate(bytes);
+  }
+
+ private:
+  std::unique_ptr<Transport> other_;
+  std::vector<std::int64_t>& kept_;
+};
+
+/// How much memory rank 0 of three asks for, to exchange 4 KiB with its neighbours.
+std::vector<std::int64_t> memory_of_exchange(RankSite site) {
+  std::vector<std::int64_t> memory;
+  run_as_threads(3, 5s, [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    std::vector<std::int64_t> own;
+    RankBackend backend = threads_rank(std::make_unique<KeepingTransport>(std::move(transport), own));
+    backend.cpu_site = site;
+    const ProbeKey key = {.kind = ProbeKind::neighbour_exchange, .bytes = {4096}};
+    kProbe.run(message_of(ProbeRequest{.key = key}), backend, coordination);
+    if (backend.transport->rank() == 0) {
+      memory = own;
+    }
+  });
+  return memory;
+}
+
+TEST(Probe, OfExchangesWhereRanksSeeOneMemorySendsChunksOfAMessageOfAllRanks) {
+  EXPECT_THAT(memory_of_exchange(RankSite::memory), ElementsAre(3 * 4096, 0, 0));
+  EXPECT_THAT(memory_of_exchange(RankSite::cpu), ElementsAre(4096, 4096, 0));
 }
 
 TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {

@@ -287,6 +287,9 @@ TEST(Transformer, WhatNobodyCanMeanIsRefusedBeforeItIsCounted) {
   model = qwen();
   model.head_dim = 9'000'000'000'000'000;
   EXPECT_THAT(why_impossible(model), HasSubstr("10^15 parameters"));
+  model = qwen();
+  model.experts = 4'000'000;
+  EXPECT_THAT(why_impossible(model), HasSubstr("10^15 parameters"));
 }
 
 TEST(Transformer, AttentionGrowsWithTheSquareOfTheSequence) {

@@ -92,6 +92,20 @@ TEST(RingOrder, OfManyRanksIsImprovedUntilNothingMoreIsFound) {
   EXPECT_EQ(sorted, identity(32));
 }
 
+TEST(RingOrder, LeavesOutTheHopOfMostLatencyWhereAllAreAsFast) {
+  Machine machine{.name = "mesh"};
+  for (int from = 0; from < 4; ++from) {
+    for (int to = from + 1; to < 4; ++to) {
+      // Between ranks 0 and 1 it takes longer, and still less than by way of another rank.
+      machine.links.push_back({.from = "rank " + std::to_string(from),
+                               .to = "rank " + std::to_string(to),
+                               .latency = {to == 1 ? 9e-6 : 6e-6},
+                               .bandwidth = {10e9}});
+    }
+  }
+  EXPECT_EQ(build_network(machine, 4).order, (std::vector<Rank>{0, 2, 1, 3}));
+}
+
 TEST(RingOrder, OfTwoRanksIsWhatThereIs) {
   const Network network = build_network(test::pcie_machine(), 2);
   EXPECT_EQ(choose_ring_order(*network.topology, 2), identity(2));

@@ -82,6 +82,12 @@ TEST(SharedMemory, PiecesDoNotOverlap) {
   EXPECT_EQ(c.front(), std::byte{2});
 }
 
+TEST(SharedMemory, NoPieceLiesInAHugePageOfWhatIsReserved) {
+  constexpr std::int64_t kHugePage = 2LL << 20;
+  SharedMemory memory(3 * kHugePage / 2);
+  EXPECT_EQ(memory.offset_of(memory.take(kReserved)), 2 * kHugePage);
+}
+
 TEST(SharedMemory, OnlyItsOwnBytesHaveAPlace) {
   SharedMemory memory(kReserved);
   const std::span<std::byte> piece = memory.take(10'000);

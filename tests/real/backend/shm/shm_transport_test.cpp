@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -302,6 +304,20 @@ TEST(ShmTransport, APeerThatSaysNothingIsLate) {
                           return false;
                         }),
               ::testing::IsEmpty());
+}
+
+TEST(ShmGroup, SharesCoresWhereMoreRanksThanCoresWorkOnThem) {
+  // A thread of its own: the cores of this one stay as they are.
+  std::thread([] {
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &mine);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(mine), &mine), 0);
+    EXPECT_FALSE(ShmGroup::of_threads(1, 5s)[0]->shares_cores());
+    for (const auto& rank : ShmGroup::of_threads(2, 5s)) {
+      EXPECT_TRUE(rank->shares_cores());
+    }
+  }).join();
 }
 
 TEST(ShmTransport, LengthsThatDifferAreAnError) {
