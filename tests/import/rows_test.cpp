@@ -104,7 +104,7 @@ TEST(ImportedRows, AResultOfJsonWithoutASizeOrATimeIsLeftOut) {
   for (const std::string& lacking :
        {R"({"size":2048)" + rest + R"(,"in_place":{"time":9,"alg_bw":0.11,"bus_bw":0.11}})",
         R"({"size":2048)" + rest + R"(,"out_of_place":{"alg_bw":0.11}})",
-        R"({"type":"float","out_of_place":{"time":9}})", std::string("7")}) {
+        std::string(R"({"type":"float","out_of_place":{"time":9}})"), std::string("7")}) {
     const Import import = import_text(start + whole + "," + lacking + "]}", "x.json");
     ASSERT_THAT(import.series, SizeIs(1)) << lacking;
     EXPECT_THAT(import.series[0].points, SizeIs(1)) << lacking;

@@ -235,7 +235,7 @@ TEST(HeatMap, TextsStandInTheirRowAndColumn) {
 
 TEST(LinesOverAKey, EightValuesAreNamedAndOfNineEveryOther) {
   const auto named = [](int values) {
-    KeyLines lines{.key = "inter nics", .lines = {{"ring", {}}}};
+    KeyLines lines{.key = "inter nics", .labels = {}, .values = {}, .lines = {{"ring", {}}}};
     for (int value = 1; value <= values; ++value) {
       lines.values.push_back(value);
       lines.labels.push_back(std::to_string(value));
