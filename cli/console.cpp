@@ -201,13 +201,6 @@ std::string aligned(const Columns& columns, const Rows& rows) {
   return text;
 }
 
-/// A sentence over several lines where it is longer than one of the terminal. What is indented, JSON and YAML
-/// stay as they are: people copy them.
-std::string sentence_within(std::string_view text, std::optional<std::size_t> columns) {
-  const bool stays = text.find_first_of(" {-#") == 0 || contains(text, "\n");
-  return columns && !stays ? wrapped(text, *columns, "") : std::string(text);
-}
-
 [[noreturn]] void throw_unwritable() {
   throw lacking("cannot write to standard output: {}", std::generic_category().message(errno));
 }
@@ -227,6 +220,11 @@ void print_raw(std::string_view text) {
 }
 
 }  // namespace
+
+std::string sentence_within(std::string_view text, std::optional<std::size_t> columns) {
+  const bool stays = text.find_first_of(" {-#") == 0 || contains(text, "\n");
+  return columns && !stays ? wrapped(text, *columns, "") : std::string(text);
+}
 
 bool fits_terminal(const TextTable& shown) {
   const auto width_here = terminal_width(STDOUT_FILENO);

@@ -90,6 +90,10 @@ class Progress {
   std::string stage_;
 };
 
+/// A sentence over several lines where it is longer than one of so many columns. What is indented, JSON and
+/// YAML stay as they are: people copy them.
+std::string sentence_within(std::string_view text, std::optional<std::size_t> columns);
+
 /// The text, broken where a line of the terminal has no room left behind `taken` columns.
 std::string wrapped_for_terminal(std::string_view text, std::size_t taken);
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "cli/console.hpp"
+
 namespace ringside::cli {
 namespace {
 
@@ -112,6 +114,15 @@ TEST(NextSteps, WhatWasOnlyPredictedIsMeasured) {
   EXPECT_THAT(next_steps(study, "ringside predict a.yaml#b", true, true),
               ElementsAre(HasSubstr("Nothing was measured"), "  ringside compare a.yaml#b"));
   EXPECT_THAT(next_steps({}, "ringside predict a.yaml", true), IsEmpty());
+}
+
+TEST(Sentences, AreBrokenBetweenWordsAndWhatPeopleCopyIsNot) {
+  EXPECT_EQ(sentence_within("ring wins here", 10), "ring wins\nhere");
+  EXPECT_EQ(sentence_within("ring wins here", std::nullopt), "ring wins here");
+  for (const char* copied : {"  ringside predict a.yaml", "{\"record\": \"point\"}", "- {name: a plan}",
+                             "# a remark of YAML", "ranks: [2, 4]\nmessage_sizes: 1 MiB"}) {
+    EXPECT_EQ(sentence_within(copied, 10), copied);
+  }
 }
 
 }  // namespace

@@ -122,6 +122,12 @@ machine:
             self.assertIn(f"out/time_vs_size.{kind}", result.stdout)
         self.assertIn("<svg", (self.folder / "out" / "time_vs_size.svg").read_text())
 
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_a_chart_of_a_sweep_says_of_which_ranks_and_size_it_is(self):
+        result = self.run_ringside("predict", self.write("scenario.yaml", CUSTOM), "--sweep", "bandwidth=1GB/s,2GB/s", "--svg", "--output", "out")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(">predicted time over bandwidth, 8 ranks, 80 MB<", (self.folder / "out/sweep_bandwidth.svg").read_text())
+
     def test_a_sweep_says_once_under_its_table_who_leaves_nics_idle(self):
         text = ("name: two nodes\nalgorithms: [naive, ring, native]\nranks: [8, 16]\nmessage_sizes: [256 MiB]\n"
                 "machine: 2 x p4d.24xlarge\n")

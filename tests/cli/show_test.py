@@ -1,5 +1,6 @@
 """`ringside show`: the schedule of an algorithm, and what ranks run of it under the policy of a place."""
 
+import re
 import shutil
 import unittest
 
@@ -92,6 +93,15 @@ class Show(RingsideCase):
         ])
         self.assertIn("limit of the ring: 2 flows share staging of GPU 0 in host memory, and 7 more alike; 11 GB/s a hop", shown["8x-rtx3090-pcie4"])
         self.assertIn("limit of the ring: GPU 0 NVLink up, and 15 more alike; 272 GB/s a hop", shown["p4d.24xlarge"])
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_links_are_lines_and_what_a_socket_shares_stands_in_its_box(self):
+        result = self.run_ringside("show", "machine", "8x-rtx3090-pcie4", "--svg", "--output", "drawn")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        picture = (self.folder / "drawn/topology_8x-rtx3090-pcie4_8_ranks.svg").read_text()
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+        self.assertIn("socket 0: host memory 164 GB/s", texts)
+        self.assertEqual(texts.count("4 × PCIe slot 19.5 GB/s"), 4)
 
     def test_what_cannot_be_shown_is_refused(self):
         self.assert_rejected(self.run_ringside(*RING, "--on", "own_core"), 2, "--on requires --size")

@@ -16,6 +16,7 @@ class Trace(RingsideCase):
         result = self.run_ringside(
             "trace", self.write("scenario.yaml", text), "--format", "json", "--output", out, *flags)
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.said = result.stderr
         return self.records(result.stdout), out
 
     def processes(self, path):
@@ -48,6 +49,7 @@ class Trace(RingsideCase):
 
     def test_a_real_run_stands_beside_its_prediction(self):
         records, out = self.trace(SMALL, "--measure", "--time-per-point", "0.05 s")
+        self.assertIn("recording 1 point …", self.said)
         measured = records[0]["measured"]
         self.assertEqual(measured["backend"], "shm")
         self.assertGreaterEqual(measured["iterations"], 5)

@@ -96,6 +96,22 @@ TEST(ImportedRows, AFooterThatFailedIsTold) {
               Contains(HasSubstr("FAILED")));
 }
 
+TEST(ImportedRows, AResultOfJsonWithoutASizeOrATimeIsLeftOut) {
+  const std::string start = R"({"args":["all_reduce_perf"],"devices":[{"rank":0},{"rank":1}],"results":[)";
+  const std::string rest = R"(,"type":"float","redop":"sum","root":"-1")";
+  const std::string whole =
+      R"({"size":1024)" + rest + R"(,"out_of_place":{"time":9,"alg_bw":0.11,"bus_bw":0.11}})";
+  for (const std::string& lacking :
+       {R"({"size":2048)" + rest + R"(,"in_place":{"time":9,"alg_bw":0.11,"bus_bw":0.11}})",
+        R"({"size":2048)" + rest + R"(,"out_of_place":{"alg_bw":0.11}})",
+        std::string(R"({"type":"float","out_of_place":{"time":9}})"), std::string("7")}) {
+    const Import import = import_text(start + whole + "," + lacking + "]}", "x.json");
+    ASSERT_THAT(import.series, SizeIs(1)) << lacking;
+    EXPECT_THAT(import.series[0].points, SizeIs(1)) << lacking;
+    EXPECT_THAT(import.notes, Contains(HasSubstr("it has no size or no time"))) << lacking;
+  }
+}
+
 TEST(ImportedRows, OsuRowsWithoutTheirPrefixWithAnotherTypeOrThatFailed) {
   const std::string title = "# OSU MPI Allreduce Latency Test v7.3\n";
   EXPECT_THAT(points_of(title + "node1 # Size       Avg Latency(us)\n4 5.12\n", {.ranks = 2}), SizeIs(1));

@@ -90,6 +90,24 @@ TEST(PlanCharts, LabelsThatWouldCoverSomethingAreSkippedButThoseOfTheFrontAreNot
   EXPECT_THAT(texts, Not(Contains("offer 59")));
 }
 
+TEST(PlanCharts, TheRecommendedOfferIsNamedBeforeOthersWhateverTheirOrder) {
+  CostChart chart = two_offers();
+  chart.points.push_back({.label = "other", .seconds = {7200, 7300, 7400}, .cost = {2, 2, 2}});
+  const auto place = [&] {
+    for (const Element& element : cost_against_time(chart, kPlanContext)[0].panels.back().elements) {
+      const auto* text = std::get_if<Text>(&element);
+      if (text != nullptr && text->text == "cheap") {
+        return std::pair(text->at.x, text->at.y);
+      }
+    }
+    return std::pair(0.0, 0.0);
+  };
+  const auto first = place();
+  EXPECT_GT(first.first, 7200) << "beside its mark";
+  std::swap(chart.points.front(), chart.points.back());
+  EXPECT_EQ(place(), first);
+}
+
 TEST(PlanCharts, AxesHoldEveryInterval) {
   const Panel panel = cost_against_time(two_offers(), kPlanContext)[0].panels.back();
   EXPECT_LT(panel.x.min, 500);

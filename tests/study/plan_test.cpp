@@ -50,6 +50,24 @@ TEST(PlanStudy, CurvesOnlyWhereTheyAreAskedFor) {
   EXPECT_THAT(without.bandwidth, IsEmpty());
 }
 
+TEST(PlanStudy, AnOfferOfTheWholeMachineGrowsWithItAndThatOfAPartDoesNot) {
+  Workspace workspace;
+  const std::string start(kPlan.substr(0, kPlan.find("offers:")));
+  const auto best = [&](const std::string& gpus) {
+    const std::string offer = "offers:\n  - {name: four, " + gpus +
+                              "machine: {gpus_per_node: 4, intra: {kind: custom, latency: 10 us, bandwidth: "
+                              "10 GB/s}}, price: {per_hour: 4 USD}}\n";
+    return sweep_plan({"gpus_per_node=4,8"}, {.plan = workspace.write("plan.yaml", start + offer)},
+                      workspace.observer())
+        .rows.at(1)
+        .best;
+  };
+  EXPECT_EQ(best("").gpus, 8);
+  EXPECT_EQ(best("").per_hour, 8);
+  EXPECT_EQ(best("gpus: 2, ").gpus, 2);
+  EXPECT_EQ(best("gpus: 2, ").per_hour, 4);
+}
+
 TEST(PlanStudy, ASweepHasARowPerCombination) {
   Workspace workspace;
   const PlanSweep sweep =

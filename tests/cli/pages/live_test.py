@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -122,6 +123,19 @@ class Live(PageCase):
         process.communicate(timeout=30)
         self.assert_gone(below)
         self.assertEqual(listening(port), [])
+
+    def test_its_server_ends_well_when_the_run_is_over(self):
+        server = pathlib.Path(PROGRAM).parent / "ringside-live"
+        if not server.exists():
+            self.skipTest("it is built where cpp-httplib is")
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            process = subprocess.Popen([server, "a run"], cwd=self.folder, stdin=theirs, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(self.end, process)
+            theirs.close()
+            self.assertIn(b"http://127.0.0.1:", ours.recv(100))
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (0, ""))
 
     def test_a_browser_follows_the_run_to_its_end(self):
         browser = self.browser()

@@ -94,7 +94,9 @@ class TheScriptOfTheFirstMinutes(Rehearsal):
         self.assertNotIn("== doctor", again.stdout)
         self.assertIn("measured points: 2, not ok: 0", again.stdout)
         self.assertIn("gpu-test: passed", again.stdout.strip().splitlines()[-1])
-        self.assertIn("rehearsal device", (self.results / "doctor.txt").read_text())
+        doctor = (self.results / "doctor.txt").read_text()
+        self.assertIn("rehearsal device", doctor)
+        self.assertRegex(doctor, r"(?m)runs CUDA up to [\d.]+$")
 
         page = subprocess.run([SOURCE / "scripts" / "gpu-report", self.results], capture_output=True, text=True, check=True)
         self.assertIn("rehearsal device", page.stdout.splitlines()[0])

@@ -196,6 +196,14 @@ TEST(PciDevices, LspciDrawsTheSameTree) {
   EXPECT_EQ(machine_of_topology_xml(found.devices, "x", found.gpu).machine.intra->gpus_per_switch, 2);
 }
 
+TEST(PciDevices, RootComplexesOfLspciWhoseNumbersDifferInTheLastDigitAreTwo) {
+  const PciTopology found = pci_topology_of_lspci(
+      "-+-[0000:19]---01.0-[1a-1b]----00.0-[1b]----00.0  NVIDIA Corporation GA102 [GeForce RTX 3090]\n"
+      " \\-[0000:16]---01.0-[17-18]----00.0-[18]----00.0  NVIDIA Corporation GA102 [GeForce RTX 3090]\n");
+  ASSERT_THAT(found.devices.gpus, SizeIs(2));
+  EXPECT_NE(found.devices.gpus[0].pcie_switch, found.devices.gpus[1].pcie_switch);
+}
+
 TEST(PciDevices, NamesOfLspciSayWhichAreGpus) {
   const struct {
     std::string name;

@@ -46,6 +46,16 @@ TEST(TopologyXml, SaysLinksSlotsAndNics) {
   EXPECT_EQ(switched.machine.intra->nvswitch, true);
 }
 
+TEST(TopologyXml, NetworkDevicesWithoutARateAreCounted) {
+  const std::string gpu = "<pci class=\"0x030200\" vendor=\"0x10de\" device=\"0x26b9\"/>\n";
+  const std::string devices = gpu + gpu +
+                              "<pci class=\"0x020700\" vendor=\"0x15b3\" device=\"0x101b\"/>\n"
+                              "<pci class=\"0x010802\" vendor=\"0x144d\" device=\"0xa824\"/>\n"
+                              "<pci class=\"0x010802\" vendor=\"0x144d\" device=\"0xa824\"/>\n";
+  EXPECT_THAT(machine_of_topology_xml(xml(devices), "x", std::nullopt).notes,
+              testing::Contains(HasSubstr("the rate of its 1 PCI network device;")));
+}
+
 TEST(TopologyXml, WhatIsCutOrUnknownIsNamedWithItsLine) {
   const auto why = [](const std::string& text) {
     return message_of(ErrorKind::bad_input, [&] { machine_of_topology_xml(text, "x.xml", std::nullopt); });

@@ -253,6 +253,19 @@ TEST(TopologyGraph, SeventyTwoGpusThatAreLinkedAlikeAreOneBox) {
   expect_legend_complete(figure);
 }
 
+TEST(TopologyGraph, WhatIsLinkedToOthersIsABoxOfItsOwn) {
+  TopologyGraph graph;
+  graph.nodes = {{"host", "host", 0}, {"a", "fabric A", 2}, {"b", "fabric B", 2}};
+  for (int nic = 0; nic < 30; ++nic) {
+    const std::string id = fmt::format("nic{}", nic);
+    graph.nodes.push_back({id, fmt::format("NIC {}", nic), 1, "two ports each"});
+    graph.edges.push_back({"host", id, "PCIe 32 GB/s", {32e9}});
+    graph.edges.push_back({id, nic < 15 ? "a" : "b", "25 GB/s", {25e9}});
+  }
+  EXPECT_THAT(texts_of(topology_graph(graph, kContext).at(0)),
+              testing::IsSupersetOf({HasSubstr("NIC 0 to 14"), HasSubstr("NIC 15 to 29")}));
+}
+
 TEST(TopologyGraph, AnUnknownNodeIsABug) {
   TopologyGraph graph = samples::pcie_host();
   graph.edges.push_back({"gpu0", "nowhere", "?", {1}});

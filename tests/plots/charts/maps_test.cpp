@@ -233,6 +233,21 @@ TEST(HeatMap, TextsStandInTheirRowAndColumn) {
   EXPECT_EQ(texts[1].at.y, 0.5);
 }
 
+TEST(LinesOverAKey, EightValuesAreNamedAndOfNineEveryOther) {
+  const auto named = [](int values) {
+    KeyLines lines{.key = "inter nics", .labels = {}, .values = {}, .lines = {{"ring", {}}}};
+    for (int value = 1; value <= values; ++value) {
+      lines.values.push_back(value);
+      lines.labels.push_back(std::to_string(value));
+      lines.lines[0].seconds.push_back(1.0 / value);
+    }
+    return plots_of(lines_over_key(lines, "1 MiB", kContext).at(0)).at(0).x.tics;
+  };
+  EXPECT_THAT(named(8), SizeIs(8));
+  EXPECT_THAT(named(9),
+              testing::ElementsAre(Tic{1, "1"}, Tic{3, "3"}, Tic{5, "5"}, Tic{7, "7"}, Tic{9, "9"}));
+}
+
 TEST(SpeedupMap, AContourIsWhereTheWinnerChangesHoweverLittleItWins) {
   const auto contours = [](double least, double largest) {
     SpeedupGrid grid = small_grid();

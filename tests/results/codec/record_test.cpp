@@ -48,6 +48,16 @@ TEST(Record, APointIsWrittenWithTheNamesOfTheFormat) {
               HasSubstr(R"("launch":"cuda_graph","host_seconds":0.0001,"shared_gpu":true,)"));
 }
 
+TEST(Record, ALimitOfOneOfAnythingIsWritten) {
+  Point point = full_point();
+  point.predicted->limits = {
+      {.kind = Limit::Kind::shared_cores, .flows = 1, .crossings = 1, .ranks = 1, .cores = 1, .factor = 1}};
+  EXPECT_THAT(
+      to_line(point),
+      HasSubstr(
+          R"("limits":[{"kind":"shared_cores","flows":1,"crossings":1,"ranks":1,"cores":1,"factor":1)"));
+}
+
 TEST(Record, HowCallsGotOntoAGpuComesBack) {
   Point point = gpu_point();
   point.measured->launch = DeviceLaunch{.mode = LaunchMode::stream, .host_seconds = {0.25}};
