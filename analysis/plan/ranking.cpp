@@ -11,6 +11,8 @@ namespace ringside {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+/// An all_reduce is worth measuring where the step's interval is then this many times narrower.
+constexpr double kWorthMeasuring = 1.2;
 
 bool by_time(const Plan& plan) { return plan.budget && !plan.deadline; }
 
@@ -66,6 +68,8 @@ Interval<double> merit_of(const PlannedStep& step, bool by_cost) {
   }
   return {.low = 1 / step.speed.high, .typical = 1 / step.speed.typical, .high = 1 / step.speed.low};
 }
+
+double width(const Interval<Seconds>& interval) { return interval.high.value / interval.low.value; }
 
 /// How far two intervals share values, as a ratio's logarithm; negative = they are apart.
 double shared(const Interval<double>& a, const Interval<double>& b) {
@@ -217,6 +221,12 @@ void find_ties(Planner& planner, Ranked& ranked) {
   }
   if (!spread && !ranked.tied.empty()) {
     ranked.breaker = breaker_of(planner, ranked, by_cost);
+  } else if (!spread) {
+    const auto known =
+        planner.total_if_known(ranked.offer_of(*ranked.recommended), Planner::Part::communicating);
+    if (known && width(best.total) > kWorthMeasuring * width(*known)) {
+      ranked.breaker = {.candidate = *ranked.recommended, .part = Planner::Part::communicating};
+    }
   }
 }
 

@@ -143,7 +143,7 @@ std::string place_of_best(const Ranked& ranked, bool by_cost) {
              : fmt::format("the {} of {} {}", by_cost ? "cheapest" : "fastest", compared, offers);
 }
 
-/// The measurement that would break a tie best.
+/// The measurement that would tell most.
 std::string breaker_sentence(const Ranked& ranked) {
   const Offer& offer = ranked.offer_of(ranked.breaker->candidate);
   const std::string price = offer.per_hour
@@ -251,12 +251,10 @@ std::string step_sentence(const Offer& offer) {
 }  // namespace
 
 std::vector<std::string> next_steps(const Ranked& ranked) {
-  if (!ranked.recommended || ranked.tied.empty()) {
-    return {};
+  if (ranked.plan.shards() && !ranked.tied.empty()) {
+    return {step_sentence(ranked.offer_of(*ranked.recommended))};
   }
-  return ranked.plan.shards() ? std::vector{step_sentence(ranked.offer_of(*ranked.recommended))}
-         : ranked.breaker     ? std::vector{breaker_sentence(ranked)}
-                              : std::vector<std::string>{};
+  return ranked.breaker ? std::vector{breaker_sentence(ranked)} : std::vector<std::string>{};
 }
 
 std::string why_none(const Ranked& ranked) {

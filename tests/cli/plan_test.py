@@ -96,6 +96,13 @@ class Plan(RingsideCase):
         self.assertEqual(len(offers), 6)
         self.assertEqual(strip(offers), strip(self.offers(written)))
 
+    def test_one_offer_whose_all_reduce_is_uncertain_asks_for_it_until_it_is_known(self):
+        asked = ("--model", "vgg16", "--gpus", "8x3090")
+        ask = "Measure this next: one all_reduce of 553 MB on 8 × RTX 3090 (--known '8 × RTX 3090: 553 MB in T ms')"
+        self.assertIn(ask, self.line(*asked).stdout)
+        self.assertNotIn("Measure this", self.line(*asked, "--known", "8 × RTX 3090: 553 MB in 200 ms").stdout)
+        self.assertNotIn("Measure this", self.line("--model", "resnet50", "--gpus", "p4d.24xlarge").stdout)
+
     def test_gradients_alone_say_what_synchronising_takes(self):
         flags = ("--gradients", "88 MB", "--gpus", "4x3090", "--bandwidth", "20 GB/s")
         result = self.line(*flags)
