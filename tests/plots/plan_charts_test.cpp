@@ -94,7 +94,8 @@ TEST(PlanCharts, TheRecommendedOfferIsNamedBeforeOthersWhateverTheirOrder) {
   CostChart chart = two_offers();
   chart.points.push_back({.label = "other", .seconds = {7200, 7300, 7400}, .cost = {2, 2, 2}});
   const auto place = [&] {
-    for (const Element& element : cost_against_time(chart, kPlanContext)[0].panels.back().elements) {
+    const Panel panel = cost_against_time(chart, kPlanContext)[0].panels.back();
+    for (const Element& element : panel.elements) {
       const auto* text = std::get_if<Text>(&element);
       if (text != nullptr && text->text == "cheap") {
         return std::pair(text->at.x, text->at.y);
