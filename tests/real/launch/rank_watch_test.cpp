@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -20,8 +21,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// What one rank answers to the first line that it gets; none: it says nothing more.
-using Script = std::optional<Answer>;
+/// What one rank answers to the first line that it gets, or does then; none: it says nothing more.
+using Script = std::variant<std::nullopt_t, Answer, std::function<int()>>;
 
 Answer complaint(const std::string& text, std::optional<Rank> lost_peer, bool late) {
   return {.kind = AnswerKind::failed,
@@ -40,8 +41,11 @@ std::string root_cause(const std::vector<Script>& scripts) {
       char byte = 0;
       while (::read(control, &byte, 1) == 1 && byte != '\n') {
       }
-      if (script) {
-        const std::string line = to_line(*script);
+      if (const auto* does = std::get_if<std::function<int()>>(&script)) {
+        return (*does)();
+      }
+      if (const auto* answer = std::get_if<Answer>(&script)) {
+        const std::string line = to_line(*answer);
         static_cast<void>(::write(control, line.data(), line.size()) == 0);
       }
       while (::read(control, &byte, 1) == 1) {
@@ -95,31 +99,7 @@ TEST(RankWatch, AComplaintMayNameNobody) {
 
 /// The root cause where rank 1 does this, once it has its work, and rank 0 waits for it in vain.
 std::string root_cause_of(const std::function<int()>& body) {
-  InterruptGuard interrupts;
-  RankWatch watch({.timeout = 60s}, interrupts);
-  for (const bool first : {true, false}) {
-    watch.start(std::function<int(int)>([first, &body](int control) {
-      char byte = 0;
-      while (::read(control, &byte, 1) == 1 && byte != '\n') {
-      }
-      if (!first) {
-        return body();
-      }
-      const std::string line = to_line(complaint("rank 0 waited 60 s to receive from rank 1", 1, true));
-      static_cast<void>(::write(control, line.data(), line.size()) == 0);
-      while (::read(control, &byte, 1) == 1) {
-      }
-      return 0;
-    }));
-  }
-  watch.send("work\n");
-  try {
-    watch.wait_for_answers("testing");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::peer_lost);
-    return error.what();
-  }
-  return "nothing";
+  return root_cause({complaint("rank 0 waited 60 s to receive from rank 1", 1, true), body});
 }
 
 TEST(RankWatch, WhoIsStoppedIsSaidToBe) {
