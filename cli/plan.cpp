@@ -15,6 +15,7 @@
 #include "cli/reports/html_report.hpp"
 #include "cli/reports/plan_report.hpp"
 #include "common/failures.hpp"
+#include "results/journal.hpp"
 #include "study/inputs/invocation.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/plan/plan_line.hpp"
@@ -120,7 +121,7 @@ void run(const PlanFlags& flags, CommonOptions common) {
     written = study::write_plan(line, common.command_line, study::known_names());
     unwritable = choose_folder(written->name, common);
     request.plan = *common.output / "plan.yaml";
-    study::write_file(request.plan, written->yaml);
+    write_file(request.plan, written->yaml);
     request.assumptions = written->assumptions;
   }
   if (!flags.sweeps.empty()) {

@@ -90,8 +90,8 @@ struct ResumedJournal {
 /// (unless both runs calibrate this one), only points that this run does not ask for, or another backend.
 ResumedJournal resume_journal(const std::filesystem::path& file, const ResumeRequest& request);
 
-/// Replaces a file that is no journal, whole or not at all. Throws Error{environment} with the system's
-/// reason when it cannot be written.
+/// Replaces a file that is no journal, whole or not at all; what a link or a pipe leads to is written in
+/// place. Throws Error{environment} with the system's reason when it cannot be written.
 void write_file(const std::filesystem::path& file, const std::string& text);
 
 /// Keeps a folder of results for one run: from its first file to its last no other run may write there.

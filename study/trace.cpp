@@ -14,6 +14,7 @@
 #include "common/text.hpp"
 #include "real/backend/backends.hpp"
 #include "real/launch/external/external_rank.hpp"
+#include "results/journal.hpp"
 #include "schedule/registry.hpp"
 #include "sim/predict.hpp"
 #include "study/calibrate.hpp"

@@ -10,6 +10,7 @@
 #include "analysis/comparison/point_sentences.hpp"
 #include "common/failures.hpp"
 #include "real/backend/backends.hpp"
+#include "results/journal.hpp"
 #include "schedule/registry.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/mpi/rules.hpp"

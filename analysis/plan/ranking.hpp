@@ -42,8 +42,8 @@ struct Ranked {
   /// Extrapolated ones that are typically better; of plain data parallelism those whose whole interval is.
   std::vector<std::size_t> better = {};
   int compared = 0;  ///< With how many it was.
-  /// The measurement after which its interval and the first tied one's share least; without a tie the
-  /// all_reduce that makes its own far narrower. None where none helps.
+  /// The measurement after which its interval and the first tied one's share least; without a tie an
+  /// all_reduce that makes its own clearly narrower. None where none helps.
   std::optional<TieBreaker> breaker = {};
 
   const Offer& offer_of(std::size_t candidate) const { return offers[candidates[candidate].offer]; }

@@ -22,6 +22,7 @@
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
+#include "results/journal.hpp"
 #include "schedule/program/policy.hpp"
 #include "study/inputs/invocation.hpp"
 
@@ -140,7 +141,7 @@ TextTable numbers_of(const std::vector<plots::HtmlCurves>& charts) {
 
 void write(const HtmlReport& report, const std::filesystem::path& folder, const CommonOptions& common) {
   const std::filesystem::path file = folder / "report.html";
-  study::write_file(file, plots::report_html(report));
+  write_file(file, plots::report_html(report));
   common.format == OutputFormat::table ? print_line("report: " + file.string())
                                        : Progress(common.quiet).note("Report: " + file.string());
 }

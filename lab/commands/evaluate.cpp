@@ -14,6 +14,7 @@
 #include "lab/charts/accuracy_charts.hpp"
 #include "lab/commands/commands.hpp"
 #include "lab/planning/planning_fit.hpp"
+#include "results/journal.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/inputs/shipped_files.hpp"
 
@@ -133,8 +134,8 @@ void fit_planning(const std::filesystem::path& table, const CommonOptions& commo
   const PlanningStudy study = study_planning(load_published_runs(table, study::known_names()));
   const std::filesystem::path folder =
       common.output.value_or(study::configs_directory().value_or("configs") / "planning");
-  study::write_file(folder / "parameters.yaml", to_yaml(study.all));
-  study::write_file(folder / "held_out.yaml", held_out_file(study));
+  write_file(folder / "parameters.yaml", to_yaml(study.all));
+  write_file(folder / "held_out.yaml", held_out_file(study));
   print_line(fmt::format("{} runs of {} sources; wrote {} and held_out.yaml. Build again to use them.",
                          study.rows, study.folds.size(), (folder / "parameters.yaml").string()));
 }

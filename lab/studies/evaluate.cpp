@@ -24,7 +24,6 @@ using study::output_directory;
 using study::read_measured;
 using study::read_scenario;
 using study::run_header;
-using study::write_file;
 
 namespace {
 

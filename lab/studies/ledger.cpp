@@ -13,6 +13,7 @@
 #include "lab/evaluation/fnv1a.hpp"
 #include "lab/studies/evaluate.hpp"
 #include "results/codec/reader.hpp"
+#include "results/journal.hpp"
 #include "scenario/yaml/csv.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/native.hpp"
@@ -27,7 +28,6 @@ using study::Observer;
 using study::points_of;
 using study::read_measured;
 using study::read_scenario;
-using study::write_file;
 
 namespace {
 

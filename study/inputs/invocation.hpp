@@ -7,12 +7,9 @@
 
 #include "real/launch/launch_options.hpp"
 #include "results/codec/record.hpp"
-#include "results/journal.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside::study {
-
-using ringside::write_file;
 
 /// What every study is given.
 struct Invocation {

@@ -9,6 +9,7 @@
 #include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "real/system/this_machine.hpp"
+#include "results/journal.hpp"
 #include "study/compare.hpp"
 #include "study/inputs/scenario_points.hpp"
 #include "study/logs/this_system.hpp"

@@ -14,6 +14,7 @@
 #include "common/text.hpp"
 #include "import/machine/pci_devices.hpp"
 #include "results/codec/reader.hpp"
+#include "results/journal.hpp"
 #include "study/inputs/shipped_files.hpp"
 
 namespace ringside::study {

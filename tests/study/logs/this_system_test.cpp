@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "results/journal.hpp"
 #include "study/logs/check.hpp"
 #include "tests/paths.hpp"
 #include "tests/study/workspace.hpp"
