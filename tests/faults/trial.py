@@ -36,15 +36,18 @@ def require(condition, *why):
         raise Failed(" ".join(map(str, why)))
 
 
-def ended_within(process, seconds):
-    """Whether it ends in this time, in which only what we see passing counts: whoever stops the campaign stops the program, too."""
+def ended_within(process, seconds, progress=lambda: None):
+    """Whether it ends before it makes no progress for this time, in which only what we see passing counts: whoever stops the campaign stops
+    the program, too. Beside other load a run that goes on is no hang."""
     piece = 0.5
-    for _ in range(int(seconds / piece)):
+    left, seen = seconds, progress()
+    while left > 0:
         try:
             process.wait(timeout=piece)
             return True
         except subprocess.TimeoutExpired:
-            pass
+            now = progress()
+            left, seen = (left - piece if now == seen else seconds), now
     return False
 
 
@@ -146,7 +149,7 @@ class Trial:
         return self.process
 
     def wait(self, seconds):
-        require(ended_within(self.process, seconds), f"it hangs: no end after {seconds:.0f} s;", self.said()[-300:])
+        require(ended_within(self.process, seconds, self.said), f"it hangs: nothing new for {seconds:.0f} s;", self.said()[-300:])
 
     def said(self):
         return (self.folder / "stderr").read_text(encoding="utf-8", errors="replace")

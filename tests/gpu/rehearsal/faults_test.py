@@ -153,16 +153,21 @@ class ARankThatIsLost(Rehearsal):
                 result = self.measure(faults=fault, environment={"RINGSIDE_CUDA_GRAPH": "0"})
                 self.assert_rejected(result, 1, "rank 1 was killed by signal 9")
 
+    def assert_given_up(self, faults, words):
+        """Ranks that other load kept from running for most of 2 s say that instead: then once more."""
+        for _ in range(4):
+            result = self.measure(faults=faults)
+            if "did not run for" not in result.stderr:
+                break
+        self.assert_rejected(result, 1, words)
+
     def test_a_call_that_never_ends_is_given_up_at_the_deadline(self):
-        result = self.measure(faults="ncclGroupEnd#3@1=late:7")
-        self.assert_rejected(result, 1, "waited 2 s for the others while running the schedule")
-        result = self.measure(faults="ncclGroupEnd#3=late:7")
-        self.assert_rejected(result, 1, "waited 2 s for the others while starting a round")
+        self.assert_given_up("ncclGroupEnd#3@1=late:7", "waited 2 s for the others while running the schedule")
+        self.assert_given_up("ncclGroupEnd#3=late:7", "waited 2 s for the others while starting a round")
 
     def test_an_abort_that_never_ends_keeps_nobody_from_hearing_why(self):
         # As NCCL 2.28.3 on an H200 after two ranks had both begun to send.
-        result = self.measure(faults="ncclGroupEnd#3=late:7;ncclCommAbort=slow:60000")
-        self.assert_rejected(result, 1, "waited 2 s for the others while starting a round")
+        self.assert_given_up("ncclGroupEnd#3=late:7;ncclCommAbort=slow:60000", "waited 2 s for the others while starting a round")
 
     def test_a_call_that_one_rank_leaves_out_is_no_hang(self):
         result = self.measure(faults="cudaGraphLaunch#3@1=nothing")
