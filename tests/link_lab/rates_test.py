@@ -26,9 +26,10 @@ class Flow:
         self.sender = Traffic(self.source, "send", address(self.target), self.port, self.count)
 
     def finish(self):
-        times = self.sink.finish()
-        self.begin, self.end = times["start"], times["end"]
-        self.wire_bits = self.count * 8 * FRAME / self.sender.finish()["segment"]
+        # From the sender's first byte, so that a sink that got no core at first makes no flow too fast.
+        sent, self.end = self.sender.finish(), self.sink.finish()["end"]
+        self.begin = sent["start"]
+        self.wire_bits = self.count * 8 * FRAME / sent["segment"]
         self.rate = self.wire_bits / (self.end - self.begin)
 
 

@@ -1,8 +1,8 @@
 """One end of a TCP conversation, to be started inside a host of a lab. Results are JSON lines; times are of the
 monotonic clock, which all processes of a machine share.
 
-    traffic.py sink ADDRESS BYTES            → {"port": …}, then of the first connection {"start": …, "end": …}
-    traffic.py send ADDRESS PORT BYTES       → {"segment": payload bytes of a full frame}
+    traffic.py sink ADDRESS BYTES            → {"port": …}, then of the first connection {"end": …}
+    traffic.py send ADDRESS PORT BYTES       → {"segment": payload bytes of a full frame, "start": …}
     traffic.py echo ADDRESS BYTES COUNT      → {"port": …}; sends each message back
     traffic.py ping ADDRESS PORT BYTES COUNT → {"round_trips": [seconds, …]}
     traffic.py reach ADDRESS…                → {"reached": [ADDRESS, …]}
@@ -45,16 +45,15 @@ def receive(connection, count):
 
 def sink(address, count):
     with listen(address) as connection:
-        receive(connection, 1)
-        start = time.monotonic()
-        receive(connection, count - 1)
-        say(start=start, end=time.monotonic())
+        receive(connection, count)
+        say(end=time.monotonic())
 
 
 def send(address, port, count):
     with connect(address, port) as connection:
-        say(segment=connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG))
-        connection.sendall(bytes(count))
+        message = bytes(count)
+        say(segment=connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG), start=time.monotonic())
+        connection.sendall(message)
 
 
 def echo(address, size, count):
