@@ -107,13 +107,8 @@ void ShmGroup::choose_patience() {
 }
 
 ShmGroup::~ShmGroup() {
-  RankHeader& own = header(rank_);
-  own.left.store(1);
-  for (Rank peer = 0; peer < num_ranks_; ++peer) {
-    if (peer != rank_ && reserved(peer) != nullptr) {
-      wake(peer);
-    }
-  }
+  header(rank_).left.store(1);
+  wake_all();
 }
 
 void ShmGroup::meet(const RankPlace& place) {
@@ -242,9 +237,6 @@ void ShmGroup::read_remotely(Rank source, std::uint64_t address, std::span<std::
 }
 
 bool ShmGroup::gone(Rank peer) {
-  if (peer == rank_) {
-    return false;
-  }
   pollfd process = {
       .fd = peers_[static_cast<std::size_t>(peer)].process.number(), .events = POLLIN, .revents = 0};
   return header(peer).left.load() != 0 || (process.fd >= 0 && ::poll(&process, 1, 0) > 0);

@@ -56,7 +56,6 @@ struct alignas(kLineBytes) Announcement {
   /// 2m + 1: message m is there. 2m + 2: it has been taken. Zero at first.
   std::atomic<std::uint64_t> state;
   MessageKind kind;
-  std::uint32_t buffer;
   std::uint64_t place;
   std::uint64_t bytes;
   std::array<std::byte, kInline> inlined;

@@ -30,8 +30,6 @@ class ShmSend final : public Transfer, public Condition {
   void wait() override;
   bool met() override;
 
-  /// Whether its memory may be changed as soon as it is announced.
-  bool leaves_at_once() const { return !lies_; }
   /// Announces the message if there is room for it.
   bool announce();
 
@@ -68,8 +66,6 @@ class ShmReceive final : public Transfer, public Condition {
   /// Takes the message if it has come. A reduction is made only when it is waited for.
   bool take();
   bool reduces() const { return use_ != Use::copy; }
-  Rank source() const { return source_; }
-  std::uint64_t message() const { return message_; }
 
  private:
   void take_from(const Announcement& announcement);

@@ -107,6 +107,16 @@ class Mpi(RingsideCase):
             self.assertRegex(text, r"buffers in host memory; [^,]*, which (is not|does not say whether it is) CUDA-aware")
             self.assertRegex(header["host"]["sockets"], r"^\d+$")
 
+    def test_the_record_names_what_decides_about_algorithms_in_place_of_the_library(self):
+        for setting, decides in (("OMPI_MCA_coll_tuned_priority=30", True), ("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=auto", True),
+                                 ("MPIR_CVAR_NOLOCAL=0", False), ("OMPI_MCA_btl_tcp_eager_limit=65536", False)):
+            name, value = setting.split("=")
+            result = subprocess.run(launched(1, "measure", self.scenario(1, "native"), *QUICK, "--output", name), cwd=self.folder, capture_output=True,
+                                    text=True, timeout=120, check=False, env={**os.environ, name: value})
+            self.assertEqual(result.returncode, 0, result.stderr)
+            library = self.records((self.folder / name / "results.jsonl").read_text())[0]["host"]["mpi"]
+            self.assertRegex(library, rf" with {setting}$" if decides else r"^(Open MPI v|MPICH )[\d.]+( ch4:\w+)?$")
+
     def test_without_a_launcher_one_sentence_shows_the_command(self):
         for command in ("measure", "compare"):
             result = self.run_ringside(command, self.scenario(4))

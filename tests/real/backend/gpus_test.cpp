@@ -31,8 +31,10 @@ TEST(Gpus, OneSentenceSaysWhichOfAllIsMissing) {
   GpuMachine machine = complete_machine();
   EXPECT_EQ(missing(machine), "nothing");
 
-  machine.nccl_version = 21700;
-  EXPECT_THAT(missing(machine), HasSubstr("NCCL 2.17.0 (/lib/libnccl.so.2) is too old; 2.18.0 or later"));
+  machine.nccl_version = 21800;
+  EXPECT_EQ(missing(machine), "nothing");
+  machine.nccl_version = 21799;
+  EXPECT_EQ(missing(machine), "NCCL 2.17.99 (/lib/libnccl.so.2) is too old; 2.18.0 or later is needed");
   machine.nccl_version = std::nullopt;
   machine.nccl_library = "the library of NCCL was not found";
   EXPECT_EQ(missing(machine), "the library of NCCL was not found");
@@ -40,24 +42,39 @@ TEST(Gpus, OneSentenceSaysWhichOfAllIsMissing) {
   EXPECT_EQ(missing(machine), "the NVIDIA driver is loaded but finds no GPU");
   machine.cuda_of_driver = "12.4";
   machine.trouble = "driver version is insufficient";
-  EXPECT_THAT(missing(machine), HasSubstr("runs CUDA up to 12.4, is of no use to this build for CUDA 13.0"));
+  EXPECT_EQ(missing(machine),
+            "the NVIDIA driver, which runs CUDA up to 12.4, is of no use to this build for CUDA 13.0: driver "
+            "version is insufficient");
   machine.driver_loaded = false;
   EXPECT_EQ(missing(machine), "no NVIDIA driver is loaded on this machine");
-  EXPECT_THAT(missing({}), HasSubstr("this build has no nccl backend"));
+  EXPECT_EQ(missing({}),
+            "this build has no nccl backend; build where the CUDA Toolkit (12 or later) and NCCL (2.18 or "
+            "later) are installed");
 }
 
 TEST(Gpus, PciePathsAreNamedByTheFarthestPartThatTheyCross) {
-  EXPECT_EQ(pcie_kind(0), "PCIe switch") << "two GPUs of one board";
-  EXPECT_EQ(pcie_kind(10), "PCIe switch");
-  EXPECT_EQ(pcie_kind(20), "PCIe switch") << "several switches";
-  EXPECT_EQ(pcie_kind(30), "PCIe host bridge");
-  EXPECT_EQ(pcie_kind(40), "PCIe between host bridges");
-  EXPECT_EQ(pcie_kind(50), "PCIe inter-socket link");
+  const struct {
+    int level;
+    std::string kind;
+  } table[] = {{0, "PCIe switch"},
+               {20, "PCIe switch"},
+               {21, "PCIe host bridge"},
+               {30, "PCIe host bridge"},
+               {31, "PCIe between host bridges"},
+               {40, "PCIe between host bridges"},
+               {41, "PCIe inter-socket link"},
+               {50, "PCIe inter-socket link"}};
+  for (const auto& row : table) {
+    EXPECT_EQ(pcie_kind(row.level), row.kind) << row.level;
+  }
 }
 
 TEST(Gpus, FewerThanRanksIsSaidWithBothNumbers) {
   EXPECT_EQ(too_few_gpus(2, 4, 2), std::nullopt);
-  EXPECT_THAT(too_few_gpus(1, 4, 2).value_or(""), HasSubstr("4 ranks need 2 GPUs, but this machine has 1"));
+  EXPECT_EQ(
+      too_few_gpus(1, 4, 2),
+      "4 ranks need 2 GPUs, but this machine has 1; --ranks-per-gpu K puts several on one GPU, for trying "
+      "it out");
 }
 
 TEST(Gpus, MemoryIsCountedWhereTheRanksAre) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -97,6 +98,53 @@ class RecordedMpi final : public FakeMpi {
     return 0;
   }
   void forget(Request& /*request*/) override {}
+};
+
+/// One of two ranks whose messages arrive as soon as both sides have started them.
+class ConnectedMpi final : public FakeMpi {
+ public:
+  explicit ConnectedMpi(Rank own) : own_(own) {}
+  void connect(ConnectedMpi& other) { other_ = &other; }
+  int forgotten = 0;
+
+  Rank rank() override { return own_; }
+  int start(MpiSide side, Rank peer, MpiTag tag, std::span<std::byte> memory, Request& request) override {
+    EXPECT_EQ(peer, 1 - own_);
+    const std::size_t number = posted_.size();
+    std::memcpy(request.room.data(), &number, sizeof(number));
+    posted_.push_back({.side = side, .tag = tag, .memory = memory});
+    for (Posted& theirs : other_->posted_) {
+      if (!theirs.finished && theirs.tag == tag && theirs.side != side) {
+        Posted& ours = posted_.back();
+        const Posted& from = side == MpiSide::send ? ours : theirs;
+        const Posted& to = side == MpiSide::send ? theirs : ours;
+        EXPECT_EQ(from.memory.size(), to.memory.size());
+        std::ranges::copy(from.memory, to.memory.begin());
+        ours.finished = theirs.finished = true;
+        break;
+      }
+    }
+    return 0;
+  }
+  int test(Request& request, bool& finished) override {
+    std::size_t number = 0;
+    std::memcpy(&number, request.room.data(), sizeof(number));
+    finished = posted_[number].finished;
+    return 0;
+  }
+  void forget(Request& /*request*/) override { ++forgotten; }
+
+ private:
+  struct Posted {
+    MpiSide side;
+    MpiTag tag;
+    std::span<std::byte> memory;
+    bool finished = false;
+  };
+
+  Rank own_;
+  ConnectedMpi* other_ = nullptr;
+  std::vector<Posted> posted_;
 };
 
 /// Moves what can be moved; whether that is all of it.
@@ -212,6 +260,78 @@ TEST(MpiTransport, MessagesOnOneMachineAndShortOnesAreWhole) {
   ASSERT_EQ(library.started.size(), 2U);
   EXPECT_EQ(library.started[0].tag, MpiTag::whole);
   EXPECT_EQ(library.started[1].tag, MpiTag::whole);
+}
+
+TEST(MpiTransport, MessagesOfEveryLengthArriveInOrderHoweverTheyTravelAndAreWaitedFor) {
+  constexpr std::size_t kPiece = 60 << 10;
+  ConnectedMpi zero(0);
+  ConnectedMpi one(1);
+  zero.connect(one);
+  one.connect(zero);
+  Progress progress;
+  const auto sender = make_mpi_transport(zero, {false, true}, 20ms, &progress);
+  const auto receiver = make_mpi_transport(one, {true, false}, 20ms, nullptr);
+  std::vector<std::vector<std::byte>> sent;
+  std::vector<std::vector<std::byte>> received;
+  std::vector<std::unique_ptr<Transfer>> sends;
+  std::vector<std::unique_ptr<Transfer>> receives;
+  for (const std::size_t bytes : {kPiece * 20 + 3, std::size_t{1}, kPiece, kPiece + 1, 2 * kPiece,
+                                  2 * kPiece + 1, 9 * kPiece, kPiece - 1}) {
+    sent.emplace_back(bytes);
+    received.emplace_back(bytes);
+  }
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    sends.push_back(sender->make_send(1, sent[i]));
+    receives.push_back(receiver->make_receive(0, received[i]));
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      for (std::size_t byte = 0; byte < sent[i].size(); ++byte) {
+        sent[i][byte] =
+            static_cast<std::byte>(byte / 255 + byte + 31 * i + 7 * static_cast<std::size_t>(turn));
+      }
+      receives[i]->start();
+    }
+    for (const auto& send : sends) {
+      send->start();
+    }
+    for (std::size_t i = sends.size(); i-- > 0;) {
+      sends[i]->wait();
+    }
+    for (const auto& receive : receives) {
+      receive->wait();
+    }
+    EXPECT_EQ(received, sent);
+  }
+  EXPECT_EQ(progress.steps(), 2 * sends.size());
+  sends.clear();
+  receives.clear();
+  EXPECT_EQ(zero.forgotten + one.forgotten, 0) << "nothing is under way";
+}
+
+TEST(MpiTransport, WhatIsUnderWayIsGivenUpAndNothingElse) {
+  ConnectedMpi zero(0);
+  ConnectedMpi one(1);
+  zero.connect(one);
+  one.connect(zero);
+  const auto sender = make_mpi_transport(zero, {false, true}, 1ms, nullptr);
+  const auto receiver = make_mpi_transport(one, {true, false}, 1ms, nullptr);
+  std::vector<std::byte> memory(10 * 60 << 10);
+  const auto forgotten = [](ConnectedMpi& rank, std::unique_ptr<Transfer> transfer) {
+    const int before = rank.forgotten;
+    transfer.reset();
+    return rank.forgotten - before;
+  };
+  EXPECT_EQ(forgotten(zero, sender->make_send(1, memory)), 0) << "never started";
+  auto send = sender->make_send(1, memory);
+  send->start();
+  EXPECT_EQ(forgotten(zero, std::move(send)), 1) << "nobody is ready";
+  auto receive = receiver->make_receive(0, memory);
+  receive->start();
+  EXPECT_EQ(forgotten(one, std::move(receive)), 11) << "ten pieces, and the word that it is ready";
+  auto whole = receiver->make_receive(0, std::span(memory).first(100));
+  whole->start();
+  EXPECT_EQ(forgotten(one, std::move(whole)), 1);
 }
 
 TEST(MpiPreflight, RanksThatCanWorkTogetherHaveNoFault) {

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -97,10 +99,93 @@ TEST(SharedMemory, OnlyItsOwnBytesHaveAPlace) {
   EXPECT_LT(memory.offset_of({piece.data(), 1 << 20}), 0) << "it is longer than the piece";
 }
 
-TEST(SharedMemory, APlaceBeyondTheFileIsNone) {
+std::int64_t file_size(int file) {
+  struct stat facts {};
+  return ::fstat(file, &facts) == 0 ? facts.st_size : -1;
+}
+
+/// So many mappings of shared memory does this process have.
+std::int64_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::int64_t count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    count += line.find("/memfd:ringside-rank") != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(SharedMemory, PiecesLieInTheFirstGapThatIsLargeEnough) {
+  constexpr std::int64_t kHugePage = 2LL << 20;
+  constexpr std::int64_t kPage = 4096;
+  SharedMemory memory(kReserved);
+  EXPECT_EQ(file_size(memory.file()), kHugePage);
+  std::vector<std::span<std::byte>> pieces;
+  const auto taken_at = [&](std::int64_t bytes) {
+    pieces.push_back(memory.take(bytes));
+    EXPECT_EQ(static_cast<std::int64_t>(pieces.back().size()), bytes);
+    return memory.offset_of(pieces.back()) - kHugePage;
+  };
+  EXPECT_TRUE(memory.take(0).empty());
+  EXPECT_EQ(taken_at(1), 0);
+  EXPECT_EQ(taken_at(kPage), kPage);
+  EXPECT_EQ(taken_at(kPage + 1), 2 * kPage);
+  EXPECT_EQ(taken_at(kPage), 4 * kPage);
+  EXPECT_EQ(file_size(memory.file()), kHugePage + 5 * kPage);
+  EXPECT_EQ(taken_at(kHugePage), kHugePage) << "it begins where a huge page may";
+  EXPECT_EQ(taken_at(kHugePage - 5 * kPage), 5 * kPage) << "before it there is just room";
+  EXPECT_EQ(file_size(memory.file()), 3 * kHugePage);
+  memory.give_back(pieces[2].data());
+  EXPECT_EQ(taken_at(3 * kPage), 2 * kHugePage) << "what was given back is too short";
+  EXPECT_EQ(taken_at(2 * kPage), 2 * kPage) << "and a gap again, of just this length";
+  pieces.back().back() = std::byte{1};
+  memory.give_back(pieces.back().data());
+  EXPECT_EQ(taken_at(2 * kPage), 2 * kPage);
+  EXPECT_EQ(pieces.back().back(), std::byte{0});
+}
+
+TEST(SharedMemory, APeerSeesTheFileToItsEndAndNoFurther) {
   SharedMemory memory(kReserved);
   PeerMemory peer = peer_of(memory);
-  EXPECT_EQ(peer.at(1LL << 40, 1), nullptr);
+  for (const std::int64_t bytes : {0, 4096, 100'000, 5'000'000}) {  // It grows meanwhile.
+    const std::span<std::byte> piece = memory.take(bytes);
+    const std::int64_t size = file_size(memory.file());
+    EXPECT_EQ(peer.at(size, 1), nullptr);
+    EXPECT_EQ(peer.at(size - 1, 2), nullptr);
+    EXPECT_EQ(peer.at(1LL << 40, 1), nullptr);
+    ASSERT_NE(peer.at(size - 1, 1), nullptr);
+    ASSERT_NE(peer.at(0, size), nullptr);
+    EXPECT_EQ(peer.at(size - 1, 1) - peer.at(0, 1), size - 1);
+    if (bytes > 0) {
+      piece.back() = std::byte{9};
+      EXPECT_EQ(*peer.at(memory.offset_of(piece) + bytes - 1, 1), std::byte{9});
+    }
+  }
+}
+
+TEST(SharedMemory, MappingsMoveGrowAndEnd) {
+  const std::int64_t before = mappings();
+  {
+    SharedMemory memory(kReserved);
+    memory.give_back(memory.take(10'000).data());
+    Mapping first(memory.file(), 0, 5000);
+    EXPECT_EQ(first.size(), 8192);
+    std::memcpy(first.data() + 8000, "end", 4);
+    first.grow(100'000);
+    EXPECT_EQ(first.size(), 102'400);
+    EXPECT_STREQ(reinterpret_cast<const char*>(first.data() + 8000), "end");
+    first.data()[102'399] = std::byte{1};
+    EXPECT_THROW(first.grow(1LL << 50), std::bad_alloc);
+    Mapping second(std::move(first));
+    EXPECT_EQ(first.data(), nullptr);
+    EXPECT_EQ(first.size(), 0);
+    first = std::move(second);
+    EXPECT_EQ(first.size(), 102'400);
+    EXPECT_EQ(first.data()[102'399], std::byte{1});
+    EXPECT_EQ(second.data(), nullptr);
+    EXPECT_EQ(mappings() - before, 3) << "what is reserved, what is kept, and this one";
+    EXPECT_THROW(Mapping(-1, 0, 1), std::bad_alloc);
+  }
+  EXPECT_EQ(mappings(), before);
 }
 
 TEST(SharedMemory, HasNoNameInDevShm) {
@@ -142,21 +227,35 @@ TEST(SharedMemory, HasHugePagesWhereTheyAreGiven) {
   EXPECT_EQ(piece[5 << 20], std::byte{1});
 }
 
-TEST(SharedMemory, ALimitOfFileSizesIsSaidAndEndsNothing) {
-  SharedMemory memory(kReserved);
+/// What is said when files, or open files, may not be more than so many.
+template <typename Call>
+std::string said_below(decltype(RLIMIT_FSIZE) resource, rlim_t most, const Call& call) {
   rlimit before{};
-  ::getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit limit = {.rlim_cur = 8 << 20, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  ::getrlimit(resource, &before);
+  const rlimit limit = {.rlim_cur = most, .rlim_max = before.rlim_max};
+  EXPECT_EQ(::setrlimit(resource, &limit), 0);
   std::string said;
   try {
-    memory.take(64LL << 20);
+    call();
   } catch (const Error& error) {
     said = error.what();
   }
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_THAT(said, ::testing::HasSubstr("ulimit -f"));
-  EXPECT_FALSE(memory.take(64LL << 20).empty()) << "it is as it was";
+  ::setrlimit(resource, &before);
+  return said;
+}
+
+TEST(SharedMemory, LimitsAreSaidAndEndNothing) {
+  constexpr rlim_t kMi = 1 << 20;
+  SharedMemory memory(kReserved);
+  const auto take = [&] { memory.take(6 * kMi); };
+  const auto make = [] { SharedMemory another(kReserved); };
+  EXPECT_EQ(said_below(RLIMIT_FSIZE, 8 * kMi - 4096, take),
+            "a rank needs 8 MiB of shared memory, but files may have at most 8188 KiB here (ulimit -f)");
+  EXPECT_EQ(said_below(RLIMIT_FSIZE, 8 * kMi, take), "") << "it is as it was";
+  EXPECT_EQ(said_below(RLIMIT_FSIZE, 2 * kMi - 4096, make),
+            "a rank needs 2 MiB of shared memory, but files may have at most 2044 KiB here (ulimit -f)");
+  EXPECT_EQ(said_below(RLIMIT_FSIZE, 2 * kMi, make), "");
+  EXPECT_EQ(said_below(RLIMIT_NOFILE, 0, make), "there is no shared memory here: Too many open files");
 }
 
 /// In a process of its own that the kernel ends before all others: where this fails, memory is used up.
