@@ -47,15 +47,11 @@ double throttled_seconds() {
 
 }  // namespace
 
-OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
-  Counters counters = {.busy = 0,
-                       .stolen = 0,
-                       .own = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN),
-                       .throttled = throttled_seconds()};
+CoreSeconds core_seconds(std::istream& statistics, std::span<const std::size_t> cores,
+                         double ticks_per_second) {
+  CoreSeconds seconds;
   // Source: proc(5), /proc/stat.
-  const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  std::ifstream file("/proc/stat");
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(statistics, line);) {
     std::istringstream fields(line);
     std::string name;
     double user = 0;
@@ -69,11 +65,20 @@ OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
     fields >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts >> stolen;
     if (fields &&
         std::ranges::any_of(cores, [&](std::size_t core) { return name == fmt::format("cpu{}", core); })) {
-      counters.busy += (user + nice + system) / ticks_per_second;
-      counters.stolen += stolen / ticks_per_second;
+      seconds.busy += (user + nice + system) / ticks_per_second;
+      seconds.stolen += stolen / ticks_per_second;
     }
   }
-  return counters;
+  return seconds;
+}
+
+OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
+  std::ifstream statistics("/proc/stat");
+  const CoreSeconds seconds = core_seconds(statistics, cores, static_cast<double>(::sysconf(_SC_CLK_TCK)));
+  return {.busy = seconds.busy,
+          .stolen = seconds.stolen,
+          .own = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN),
+          .throttled = throttled_seconds()};
 }
 
 OtherLoad::OtherLoad(std::span<const std::size_t> cores)

@@ -2,10 +2,20 @@
 
 #include <chrono>
 #include <cstddef>
+#include <istream>
 #include <span>
 #include <vector>
 
 namespace ringside {
+
+/// Seconds since the system started in which these cores worked, and in which a hypervisor gave them to
+/// others, from text as /proc/stat has it.
+struct CoreSeconds {
+  double busy = 0;
+  double stolen = 0;
+};
+CoreSeconds core_seconds(std::istream& statistics, std::span<const std::size_t> cores,
+                         double ticks_per_second);
 
 /// What the kernel knows of others who wanted some cores, since this was made. All of it is 0 where the
 /// system does not tell, and counted in steps of 10 ms.

@@ -107,7 +107,7 @@ class NoDevice final : public RankDevice {
   std::unique_ptr<DeviceCalls> make_calls() override { return nullptr; }
 };
 
-/// What tuning has done at the one rank of a process of its own, and by how much its other thread stands behind.
+/// What tuning has done at the one rank of a process of its own, and how far its other thread stands behind.
 std::string tuned(const std::function<void(RankTuning&, RankBackend&)>& prepare) {
   RankChild child(0, [&](int control) {
     std::promise<void> over;

@@ -3,7 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -99,6 +102,34 @@ TEST(OtherLoad, IsWhatOtherProcessesUse) {
   const OtherLoad load(std::vector<std::size_t>{core});
   std::this_thread::sleep_for(200ms);
   EXPECT_GT(load.cores_used(), 0.6);
+}
+
+TEST(OtherLoad, CountsWhatTheseCoresDidAndNoOthers) {
+  const std::string text =
+      "cpu  900 900 900 900 900 900 900 900 0 0\n"
+      "cpu0 100 20 3 5000 600 70 8 9 0 0\n"
+      "cpu1 200 40 6 5000 600 70 8 18 0 0\n"
+      "cpu10 400 80 12 5000 600 70 8 36 0 0\n"
+      "cpu2 1 2 3\n"
+      "intr 1 2 3 4 5 6 7 8 9\n";
+  const auto seconds = [&](const std::vector<std::size_t>& cores, double ticks) {
+    std::istringstream statistics(text);
+    const CoreSeconds found = core_seconds(statistics, cores, ticks);
+    return std::pair(found.busy, found.stolen);
+  };
+  EXPECT_EQ(seconds({0}, 1), std::pair(123.0, 9.0));
+  EXPECT_EQ(seconds({1}, 2), std::pair(123.0, 9.0));
+  EXPECT_EQ(seconds({0, 10}, 1), std::pair(615.0, 45.0));
+  EXPECT_EQ(seconds({2, 7}, 1), std::pair(0.0, 0.0)) << "of these nothing is told";
+  EXPECT_EQ(seconds({}, 1), std::pair(0.0, 0.0));
+}
+
+TEST(OtherLoad, IsNeverNegativeAndTakesTheTimeThatIsAsked) {
+  const OtherLoad load = OtherLoad::over(30ms);
+  EXPECT_GE(load.elapsed(), 30ms);
+  EXPECT_GE(load.cores_used(), 0);
+  EXPECT_GE(load.cores_stolen(), 0);
+  EXPECT_GE(load.cores_throttled(), 0);
 }
 
 TEST(IdleStates, TheCallersOwnThreadIsLeftAlone) {
