@@ -163,6 +163,12 @@ TEST(RankTuning, PutsTheRanksThreadFirstWhereEachHasItsCores) {
             }),
             "bound equal usual " + site(RankSite::own_core) + " 0")
       << "whoever started it has chosen";
+  EXPECT_EQ(tuned([&](RankTuning& tuning, RankBackend&) {
+              ::setpriority(PRIO_PROCESS, 0, 16);
+              tuning.bind(0, 1);
+            }),
+            fmt::format("bound first usual {} {}", site(RankSite::own_core), 3))
+      << "nobody stands behind the last place";
 }
 
 TEST(RankTuning, LeavesTheRestAsItIs) {
