@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "real/backend/backends.hpp"
+
 namespace ringside {
 namespace {
 
@@ -283,6 +285,15 @@ TEST(LaunchProcesses, TheLibrarysOwnCollectiveIsAnAlgorithmToo) {
     communicator.all_gather(own, all, "native");
     require(all == std::vector<float>{0, 1, 2}, "in order of rank");
   });
+}
+
+TEST(LaunchProcesses, RanksOnGpusThatAreNotThereAreRefusedWithTheReason) {
+  const std::optional<std::string> reason = registered(Backend::nccl).unavailable();
+  if (!reason) {
+    GTEST_SKIP() << "there are GPUs";
+  }
+  EXPECT_EQ(cannot_launch(Backend::nccl), reason);
+  EXPECT_EQ(caught({.ranks = 2, .backend = Backend::nccl}, [](Communicator&) {}).text, *reason);
 }
 
 TEST(LaunchProcesses, RanksThatOnlyALauncherStartsAreRefused) {

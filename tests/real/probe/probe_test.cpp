@@ -29,8 +29,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-/// A fake device for tests: it keeps the program that it is given, and runs nothing. Its times are these two in
-/// turn, far apart.
+/// A fake device for tests: it keeps the program that it is given, and runs nothing. Its times are these two
+/// in turn.
 class KeepingDevice final : public RankDevice {
  public:
   explicit KeepingDevice(Program& kept, double one = 1e-6, double other = 1e-3)
