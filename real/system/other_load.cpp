@@ -26,15 +26,16 @@ double used_by(int who) {
   return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-/// Microseconds after "throttled_usec" in the statistics of this process's control group. Source: Linux,
-/// Documentation/admin-guide/cgroup-v2.rst, "cpu.stat".
-double throttled_seconds() {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
+}  // namespace
+
+double throttled_seconds(const std::filesystem::path& groups, const std::filesystem::path& folder) {
+  // Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "cpu.stat".
+  std::ifstream list(groups);
+  for (std::string line; std::getline(list, line);) {
     if (!line.starts_with("0::")) {
       continue;
     }
-    std::ifstream statistics("/sys/fs/cgroup" + line.substr(3) + "/cpu.stat");
+    std::ifstream statistics(folder.string() + line.substr(3) + "/cpu.stat");
     double value = 0;
     for (std::string key; statistics >> key >> value;) {
       if (key == "throttled_usec") {
@@ -44,8 +45,6 @@ double throttled_seconds() {
   }
   return 0;
 }
-
-}  // namespace
 
 CoreSeconds core_seconds(std::istream& statistics, std::span<const std::size_t> cores,
                          double ticks_per_second) {
@@ -78,7 +77,7 @@ OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
   return {.busy = seconds.busy,
           .stolen = seconds.stolen,
           .own = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN),
-          .throttled = throttled_seconds()};
+          .throttled = throttled_seconds("/proc/self/cgroup", "/sys/fs/cgroup")};
 }
 
 OtherLoad::OtherLoad(std::span<const std::size_t> cores)

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <istream>
 #include <span>
 #include <vector>
@@ -16,6 +17,10 @@ struct CoreSeconds {
 };
 CoreSeconds core_seconds(std::istream& statistics, std::span<const std::size_t> cores,
                          double ticks_per_second);
+
+/// Seconds for which the control group that `groups` (as /proc/self/cgroup) names was stopped, from its
+/// statistics below `folder`; 0 where there are none.
+double throttled_seconds(const std::filesystem::path& groups, const std::filesystem::path& folder);
 
 /// What the kernel knows of others who wanted some cores, since this was made. All of it is 0 where the
 /// system does not tell, and counted in steps of 10 ms.

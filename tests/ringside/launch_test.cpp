@@ -198,6 +198,8 @@ TEST_P(Launch, ADifferentCallOfAnyKindIsAnErrorInsteadOfAHang) {
   }
 }
 
+TEST(RankGroup, WaitsAMinuteUnlessTold) { EXPECT_EQ(RankGroup{}.timeout, 60s); }
+
 TEST_P(Launch, NoRankIsNoGroup) {
   EXPECT_EQ(caught(group(0), [](Communicator&) {}).text, "at least one rank is needed, not 0");
   EXPECT_EQ(caught(group(1025), [](Communicator&) {}).text,

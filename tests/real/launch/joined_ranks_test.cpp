@@ -17,9 +17,12 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include "common/error.hpp"
 #include "real/backend/backends.hpp"
+#include "real/launch/rank_child.hpp"
 #include "real/system/this_machine.hpp"
 #include "tests/real/processes.hpp"
+#include "tests/real/store/free_port.hpp"
 
 namespace ringside {
 namespace {
@@ -72,6 +75,43 @@ TEST_F(JoinedRanks, OnlyTheFirstTellsWhatCameOfAPoint) {
     EXPECT_EQ(said_by(1) + said_by(2), "");
     EXPECT_TRUE(std::filesystem::is_empty(meet())) << "the first one removes where they met";
   }
+}
+
+TEST_F(JoinedRanks, ProbeOnlyWhereTheyStandNodeByNode) {
+  const int port = free_port().second;
+  for (const auto& [local_of_first, due] :
+       std::vector<std::pair<int, std::string>>{{1, "ranks are not placed node by node"}, {0, "ping_pong"}}) {
+    std::vector<pid_t> ranks;
+    for (int rank = 0; rank < 2; ++rank) {
+      ranks.push_back(start(
+          {"sh", "-c", fmt::format("exec {} probe 0 2 > {} 2>&1", RINGSIDE_TEST_RANKS, file(rank).string())},
+          {fmt::format("OMPI_COMM_WORLD_RANK={}", rank), "OMPI_COMM_WORLD_SIZE=2",
+           fmt::format("OMPI_COMM_WORLD_LOCAL_RANK={}", rank ^ local_of_first),
+           "OMPI_COMM_WORLD_LOCAL_SIZE=2", "MASTER_ADDR=127.0.0.1", fmt::format("MASTER_PORT={}", port)}));
+    }
+    for (const pid_t rank : ranks) {
+      int status = 0;
+      ::waitpid(rank, &status, 0);
+      EXPECT_EQ(WEXITSTATUS(status), local_of_first == 0 ? 0 : exit_status(ErrorKind::environment));
+    }
+    EXPECT_THAT(said_by(0), HasSubstr(due));
+  }
+}
+
+TEST_F(JoinedRanks, ARankThatHasFailedEndsSo) {
+  RankChild child(0, {RINGSIDE_TEST_RANKS, "rank", "0", "of", "1"});
+  child.send("no job of ours\n");
+  std::optional<std::string> line;
+  while (!(line = child.next_line()) && child.read_control()) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_THAT(line.value_or(""), HasSubstr("this is no message between ringside and its ranks"));
+  std::this_thread::sleep_for(20ms);  // Until it waits for the next job; it would fail otherwise, too.
+  child.close_control();
+  while (!child.end()) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(child.end(), "ended with exit status 1");
 }
 
 TEST_F(JoinedRanks, WhoIsLostIsNamedWithItsMachine) {

@@ -123,6 +123,14 @@ TEST(RankChild, EndsByItselfWhenNothingMoreIsSaidToIt) {
   EXPECT_EQ(child.next_line(), "line") << "what it said before is heard";
 }
 
+TEST(RankChild, OneThatDiesBeforeItReadsSaysNoMore) {
+  RankChild child = shell("sleep 1000");
+  EXPECT_TRUE(child.send("unread\n"));
+  child.kill();
+  EXPECT_EQ(end_of(child), "was killed by signal 9 (Killed)");
+  EXPECT_TRUE(comes_true([&] { return !child.read_control(); }));
+}
+
 TEST(RankChild, MayBeACopyOfThisProcess) {
   const pid_t parent = ::getpid();
   RankChild child(2, [&](int control) {

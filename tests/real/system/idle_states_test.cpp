@@ -3,6 +3,8 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -14,6 +16,8 @@
 #include <unistd.h>
 
 #include "real/system/other_load.hpp"
+#include "real/system/posix.hpp"
+#include "real/system/this_machine.hpp"
 #include "tests/real/processes.hpp"
 
 namespace ringside {
@@ -64,6 +68,7 @@ TEST(IdleStates, ArePreventedFromStartToStop) {
   const std::vector<std::size_t> cores = {some_core()};
   IdleStatePrevention prevention(cores);
   ASSERT_TRUE(prevention.effective());
+  std::this_thread::sleep_for(5ms);  // Its thread falls asleep.
   for (int repetition = 0; repetition < 2; ++repetition) {
     prevention.start();
     wait_until_it_spins();
@@ -124,12 +129,45 @@ TEST(OtherLoad, CountsWhatTheseCoresDidAndNoOthers) {
   EXPECT_EQ(seconds({}, 1), std::pair(0.0, 0.0));
 }
 
+TEST(OtherLoad, CountsForHowLongItsControlGroupWasStopped) {
+  const TemporaryDirectory directory;
+  const auto groups = directory.path() / "cgroup";
+  std::filesystem::create_directories(directory.path() / "a" / "b");
+  std::ofstream(groups) << "1:cpu:/other\n0::/a/b\n";
+  EXPECT_EQ(throttled_seconds(groups, directory.path()), 0) << "there are no statistics";
+  std::ofstream(directory.path() / "a" / "b" / "cpu.stat")
+      << "usage_usec 7\nnr_throttled 3\nthrottled_usec 2500000\n";
+  EXPECT_DOUBLE_EQ(throttled_seconds(groups, directory.path()), 2.5);
+  std::ofstream(groups) << "1:cpu:/a/b\n";
+  EXPECT_EQ(throttled_seconds(groups, directory.path()), 0) << "it is in no group of the second version";
+  EXPECT_EQ(throttled_seconds(directory.path() / "none", directory.path()), 0);
+}
+
 TEST(OtherLoad, IsNeverNegativeAndTakesTheTimeThatIsAsked) {
   const OtherLoad load = OtherLoad::over(30ms);
   EXPECT_GE(load.elapsed(), 30ms);
-  EXPECT_GE(load.cores_used(), 0);
-  EXPECT_GE(load.cores_stolen(), 0);
+  const double most = 1.5 + static_cast<double>(allowed_cores().size());  // Ticks are coarse.
+  for (const double cores : {load.cores_used(), load.cores_stolen()}) {
+    EXPECT_GE(cores, 0);
+    EXPECT_LE(cores, most);
+  }
   EXPECT_GE(load.cores_throttled(), 0);
+}
+
+TEST(OtherLoad, IsNotWhatThisProcessUsesItself) {
+  std::thread([] {
+    const std::size_t core = some_core();
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(set), &set), 0);
+    const OtherLoad load(std::vector<std::size_t>{core});
+    const double before = processor_seconds();
+    while (load.elapsed() < 200ms) {
+    }
+    const double share = (processor_seconds() - before) / load.elapsed().count();
+    EXPECT_LE(load.cores_used(), 1.1 - share) << "others have the rest of one core at most";
+  }).join();
 }
 
 TEST(IdleStates, TheCallersOwnThreadIsLeftAlone) {
