@@ -39,7 +39,7 @@ void Coordination::barrier() {
 
 std::vector<double> Coordination::maximum(std::span<const double> own) {
   std::vector<double> result(own.begin(), own.end());
-  if (transport_.num_ranks() == 1 || own.empty()) {
+  if (own.empty()) {
     return result;
   }
   if (transport_.rank() != kCollector) {

@@ -27,12 +27,10 @@ constexpr milliseconds kLook{400};
 constexpr milliseconds kPieceOfLook{50};
 /// Ranks without work end by themselves in this time, or are killed.
 constexpr milliseconds kFarewell{1000};
-/// The parent waits in pieces of at most this length.
+/// The parent waits in pieces of at most this length, and looks at deadlines in between.
 constexpr milliseconds kPiece{500};
 /// Longer than a busy machine keeps a process from its core; shorter stops matter little.
 constexpr milliseconds kShortPause{200};
-/// Where no rank needs to say anything, the parent looks up this often.
-constexpr milliseconds kNoDeadline{60'000};
 
 std::string output_tail(const RankChild& child) {
   const std::string tail = child.output_tail();
@@ -85,7 +83,7 @@ Answer RankWatch::wait_for_answers(const std::string& doing) {
         throw_root_cause(doing);
       }
     }
-    listen(time_to_deadline());
+    listen(kPiece);
   }
   healthy_ = true;
   Answer first = std::move(*members_.front().answer);
@@ -107,19 +105,6 @@ bool RankWatch::overdue(const Member& member) const {
 bool RankWatch::trouble() const {
   return std::ranges::any_of(
       members_, [this](const Member& member) { return member.gone || failed(member) || overdue(member); });
-}
-
-milliseconds RankWatch::time_to_deadline() const {
-  if (!patience_.heartbeat) {
-    return kNoDeadline;
-  }
-  Clock::time_point deadline = Clock::now() + patience_.timeout + kPatience;
-  for (const Member& member : members_) {
-    if (!member.answer) {
-      deadline = std::min(deadline, member.last_heard + patience_.timeout + kPatience);
-    }
-  }
-  return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(0));
 }
 
 void RankWatch::listen_to_the_others() {

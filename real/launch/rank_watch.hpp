@@ -61,7 +61,6 @@ class RankWatch {
   bool overdue(const Member& member) const;
   bool trouble() const;
   void forgive(std::chrono::milliseconds pause);
-  std::chrono::milliseconds time_to_deadline() const;
   void listen_to_the_others();
   void listen(std::chrono::milliseconds time);
   static void hear(Member& member);

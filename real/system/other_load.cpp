@@ -26,15 +26,16 @@ double used_by(int who) {
   return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-/// Microseconds after "throttled_usec" in the statistics of this process's control group. Source: Linux,
-/// Documentation/admin-guide/cgroup-v2.rst, "cpu.stat".
-double throttled_seconds() {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
+}  // namespace
+
+double throttled_seconds(const std::filesystem::path& groups, const std::filesystem::path& folder) {
+  // Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "cpu.stat".
+  std::ifstream list(groups);
+  for (std::string line; std::getline(list, line);) {
     if (!line.starts_with("0::")) {
       continue;
     }
-    std::ifstream statistics("/sys/fs/cgroup" + line.substr(3) + "/cpu.stat");
+    std::ifstream statistics(folder.string() + line.substr(3) + "/cpu.stat");
     double value = 0;
     for (std::string key; statistics >> key >> value;) {
       if (key == "throttled_usec") {
@@ -45,17 +46,11 @@ double throttled_seconds() {
   return 0;
 }
 
-}  // namespace
-
-OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
-  Counters counters = {.busy = 0,
-                       .stolen = 0,
-                       .own = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN),
-                       .throttled = throttled_seconds()};
+CoreSeconds core_seconds(std::istream& statistics, std::span<const std::size_t> cores,
+                         double ticks_per_second) {
+  CoreSeconds seconds;
   // Source: proc(5), /proc/stat.
-  const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  std::ifstream file("/proc/stat");
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(statistics, line);) {
     std::istringstream fields(line);
     std::string name;
     double user = 0;
@@ -69,11 +64,20 @@ OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
     fields >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts >> stolen;
     if (fields &&
         std::ranges::any_of(cores, [&](std::size_t core) { return name == fmt::format("cpu{}", core); })) {
-      counters.busy += (user + nice + system) / ticks_per_second;
-      counters.stolen += stolen / ticks_per_second;
+      seconds.busy += (user + nice + system) / ticks_per_second;
+      seconds.stolen += stolen / ticks_per_second;
     }
   }
-  return counters;
+  return seconds;
+}
+
+OtherLoad::Counters OtherLoad::read(std::span<const std::size_t> cores) {
+  std::ifstream statistics("/proc/stat");
+  const CoreSeconds seconds = core_seconds(statistics, cores, static_cast<double>(::sysconf(_SC_CLK_TCK)));
+  return {.busy = seconds.busy,
+          .stolen = seconds.stolen,
+          .own = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN),
+          .throttled = throttled_seconds("/proc/self/cgroup", "/sys/fs/cgroup")};
 }
 
 OtherLoad::OtherLoad(std::span<const std::size_t> cores)

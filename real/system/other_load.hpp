@@ -2,10 +2,25 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
+#include <istream>
 #include <span>
 #include <vector>
 
 namespace ringside {
+
+/// Seconds since the system started in which these cores worked, and in which a hypervisor gave them to
+/// others, from text as /proc/stat has it.
+struct CoreSeconds {
+  double busy = 0;
+  double stolen = 0;
+};
+CoreSeconds core_seconds(std::istream& statistics, std::span<const std::size_t> cores,
+                         double ticks_per_second);
+
+/// Seconds for which the control group that `groups` (as /proc/self/cgroup) names was stopped, from its
+/// statistics below `folder`; 0 where there are none.
+double throttled_seconds(const std::filesystem::path& groups, const std::filesystem::path& folder);
 
 /// What the kernel knows of others who wanted some cores, since this was made. All of it is 0 where the
 /// system does not tell, and counted in steps of 10 ms.

@@ -1,6 +1,7 @@
 #include "ringside/call_board.hpp"
 
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,6 +56,67 @@ TEST(CallBoard, ARankMayBeAheadAndIsComparedAsLongAsItsCallIsKept) {
   board.enter(1, 1, all_reduce_of(2));  // Its place is taken.
   board.enter(1, 2, all_reduce_of(2));
   EXPECT_THROW(board.enter(1, 3, all_reduce_of(2)), Error);
+}
+
+TEST(CallBoard, EveryFieldOfACallIsCompared) {
+  const GroupCall call = all_reduce_of(100);
+  std::vector<GroupCall> others(5, call);
+  others[0].collective = Collective::reduce;
+  others[1].dtype = DataType::float64;
+  others[2].op = ReduceOp::max;
+  others[3].root = 1;
+  others[4].set_algorithm("ringo");
+  for (const GroupCall& other : others) {
+    CallBoard board(2);
+    board.enter(0, 1, call);
+    EXPECT_THROW(board.enter(1, 1, other), Error);
+  }
+}
+
+TEST(CallBoard, EveryRankIsComparedWithWhoCameFirst) {
+  for (const int ranks : {2, 5, 9}) {
+    for (Rank first = 0; first < ranks; ++first) {
+      CallBoard board(ranks);
+      const std::int64_t number = CallBoard::kCalls + first;
+      board.enter(first, number, all_reduce_of(7));
+      for (Rank other = 0; other < ranks; ++other) {
+        if (other != first) {
+          EXPECT_THROW(board.enter(other, number, all_reduce_of(8)), Error);
+          EXPECT_NO_THROW(board.enter(other, number, all_reduce_of(7)));
+        }
+      }
+    }
+  }
+}
+
+TEST(CallBoard, LongNamesAreCut) {
+  GroupCall call = all_reduce_of(1);
+  call.set_algorithm(std::string(30, 'a'));
+  EXPECT_EQ(std::string(call.algorithm.begin(), call.algorithm.end()), std::string(24, 'a'));
+  call.set_algorithm("ring");
+  EXPECT_EQ(call, all_reduce_of(1)) << "nothing of the longer one is left";
+}
+
+TEST(CallBoard, MessagesOfEveryPairAreApartAndMayBeLong) {
+  constexpr int kRanks = 3;
+  constexpr std::int64_t kLong = (1LL << 44) - 1;
+  for (const std::int64_t number : {std::int64_t{1}, CallBoard::kMessages, CallBoard::kMessages + 1}) {
+    CallBoard board(kRanks);
+    for (Rank source = 0; source < kRanks; ++source) {
+      for (Rank target = 0; target < kRanks; ++target) {
+        board.enter_send(source, target, number, kLong - 10 * source - target);
+        board.enter_receive(target, source, number + 1, 10 * source + target);
+      }
+    }
+    for (Rank source = 0; source < kRanks; ++source) {
+      for (Rank target = 0; target < kRanks; ++target) {
+        EXPECT_NO_THROW(board.enter_receive(source, target, number, kLong - 10 * source - target));
+        EXPECT_THROW(board.enter_receive(source, target, number, kLong - 10 * source - target - 1), Error);
+        EXPECT_NO_THROW(board.enter_send(target, source, number + 1, 10 * source + target));
+        EXPECT_THROW(board.enter_send(target, source, number + 1, 10 * source + target + 1), Error);
+      }
+    }
+  }
 }
 
 TEST(CallBoard, TheLaterSideOfAMessageIsToldBothSizes) {

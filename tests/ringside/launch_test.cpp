@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "real/backend/backends.hpp"
+
 namespace ringside {
 namespace {
 
@@ -196,9 +198,15 @@ TEST_P(Launch, ADifferentCallOfAnyKindIsAnErrorInsteadOfAHang) {
   }
 }
 
+TEST(RankGroup, WaitsAMinuteUnlessTold) { EXPECT_EQ(RankGroup{}.timeout, 60s); }
+
 TEST_P(Launch, NoRankIsNoGroup) {
   EXPECT_EQ(caught(group(0), [](Communicator&) {}).text, "at least one rank is needed, not 0");
-  EXPECT_THAT(caught(group(5000), [](Communicator&) {}).text, HasSubstr("5000 ranks are too many"));
+  EXPECT_EQ(caught(group(1025), [](Communicator&) {}).text,
+            "1025 ranks are too many for one machine; ringside starts up to 1024");
+  RankGroup none_of_a_gpu = group(2);
+  none_of_a_gpu.ranks_per_gpu = 0;
+  EXPECT_EQ(caught(none_of_a_gpu, [](Communicator&) {}).text, "a GPU takes at least one rank, not 0");
 }
 
 TEST(LaunchThreads, RanksOfAnotherLauncherStartNoneOfTheirOwn) {
@@ -208,7 +216,10 @@ TEST(LaunchThreads, RanksOfAnotherLauncherStartNoneOfTheirOwn) {
   ::unsetenv("OMPI_COMM_WORLD_RANK");
   ::unsetenv("OMPI_COMM_WORLD_SIZE");
   EXPECT_EQ(error.kind, ErrorKind::bad_input);
-  EXPECT_THAT(error.text, HasSubstr("Open MPI started this process as rank 1 of 4"));
+  EXPECT_EQ(error.text,
+            "Open MPI started this process as rank 1 of 4, and launch() would start ranks of its own in each "
+            "of them; "
+            "run the program without it");
 }
 
 TEST(LaunchProcesses, ARankThatDiesIsNamedWithItsSignalOrStatus) {
@@ -278,10 +289,19 @@ TEST(LaunchProcesses, TheLibrarysOwnCollectiveIsAnAlgorithmToo) {
   });
 }
 
+TEST(LaunchProcesses, RanksOnGpusThatAreNotThereAreRefusedWithTheReason) {
+  const std::optional<std::string> reason = registered(Backend::nccl).unavailable();
+  if (!reason) {
+    GTEST_SKIP() << "there are GPUs";
+  }
+  EXPECT_EQ(cannot_launch(Backend::nccl), reason);
+  EXPECT_EQ(caught({.ranks = 2, .backend = Backend::nccl}, [](Communicator&) {}).text, *reason);
+}
+
 TEST(LaunchProcesses, RanksThatOnlyALauncherStartsAreRefused) {
   const Caught error = caught({.ranks = 2, .backend = Backend::mpi}, [](Communicator&) {});
   EXPECT_EQ(error.kind, ErrorKind::environment);
-  EXPECT_THAT(error.text, HasSubstr("started by mpirun or srun"));
+  EXPECT_EQ(error.text, "ranks of mpi are started by mpirun or srun, not by launch()");
 }
 
 }  // namespace

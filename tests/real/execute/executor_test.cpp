@@ -15,8 +15,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "real/backend/threads/transport.hpp"
 #include "real/execute/collective_values.hpp"
+#include "real/execute/reduce.hpp"
 #include "schedule/program/policy.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/schedule.hpp"
@@ -232,6 +234,124 @@ TEST(Executor, GivesExactResultsForEveryTypeAndOperation) {
   for (const int n : {1, 3, 4}) {
     for_each_schedule({{.num_ranks = n}}, [&](const Schedule& schedule) { expect_exact(schedule, vectors); });
   }
+}
+
+/// Reduces what arrives, where the executor asks for it.
+class ReducingTransport : public Transport {
+ public:
+  ReducingTransport(Transport& transport, bool leaves_at_once)
+      : transport_(transport), leaves_at_once_(leaves_at_once) {}
+  Rank rank() const override { return transport_.rank(); }
+  int num_ranks() const override { return transport_.num_ranks(); }
+  std::unique_ptr<Transfer> make_send(Rank target, std::span<const std::byte> memory) override {
+    return leaves_at_once_ ? std::make_unique<Leaving>(transport_, target, memory)
+                           : transport_.make_send(target, memory);
+  }
+  std::unique_ptr<Transfer> make_receive(Rank source, std::span<std::byte> memory) override {
+    return transport_.make_receive(source, memory);
+  }
+  std::unique_ptr<Transfer> make_reducing_receive(Rank source, const Reduction& reduction) override {
+    return std::make_unique<Reducing>(transport_, source, reduction);
+  }
+  bool leaves_at_once(std::span<const std::byte>) const override { return leaves_at_once_; }
+
+ private:
+  class Reducing : public Transfer {
+   public:
+    Reducing(Transport& transport, Rank source, const Reduction& reduction)
+        : reduction_(reduction),
+          arrived_(reduction.target.size()),
+          receive_(transport.make_receive(source, arrived_)) {}
+    void start() override { receive_->start(); }
+    void wait() override {
+      receive_->wait();
+      reduce_into(reduction_.target.data(), arrived_.data(), reduction_.num_elements(), reduction_.dtype,
+                  reduction_.op);
+    }
+
+   private:
+    Reduction reduction_;
+    std::vector<std::byte> arrived_;
+    std::unique_ptr<Transfer> receive_;
+  };
+  /// Sends a copy of what the memory holds at its start.
+  class Leaving : public Transfer {
+   public:
+    Leaving(Transport& transport, Rank target, std::span<const std::byte> memory)
+        : memory_(memory), copy_(memory.size()), send_(transport.make_send(target, copy_)) {}
+    void start() override {
+      std::ranges::copy(memory_, copy_.begin());
+      send_->start();
+    }
+    void wait() override { send_->wait(); }
+
+   private:
+    std::span<const std::byte> memory_;
+    std::vector<std::byte> copy_;
+    std::unique_ptr<Transfer> send_;
+  };
+
+  Transport& transport_;
+  bool leaves_at_once_;
+};
+
+TEST(Executor, GivesExactResultsWhereMessagesAreReducedAsTheyArrive) {
+  const std::vector<Vector> vectors = {{.num_elements = 64}, {.num_elements = 301, .dtype = DataType::int64}};
+  std::vector<ScheduleRequest> requests;
+  for (int n = 2; n <= 6; ++n) {
+    requests.push_back({.num_ranks = n});
+  }
+  for_each_schedule(requests, [&](const Schedule& schedule) {
+    std::vector<std::string> wrong(static_cast<std::size_t>(schedule.num_ranks()));
+    run_as_threads(schedule.num_ranks(), 10s, [&](std::unique_ptr<Transport> transport) {
+      for (const bool leaves_at_once : {false, true}) {
+        ReducingTransport reducing(*transport, leaves_at_once);
+        for (const Vector& vector : vectors) {
+          wrong[static_cast<std::size_t>(transport->rank())] += run_once(schedule, vector, reducing);
+        }
+      }
+    });
+    EXPECT_EQ(std::accumulate(wrong.begin(), wrong.end(), std::string()), "");
+  });
+}
+
+TEST(Executor, RefusesWhatWasCompiledForOthers) {
+  const Schedule schedule(known_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 1});
+  const Program program = compile(schedule, {.num_elements = 4}, 0);
+  run_as_threads(1, 10s, [&](std::unique_ptr<Transport> transport) {
+    std::vector<std::byte> message(16);
+    Executor borrowed(program, *transport, message);
+    EXPECT_EQ(borrowed.message().data(), message.data());
+    std::vector<StepTime> times(program.steps.size() + 1);
+    EXPECT_THROW(borrowed.run(times), Bug);
+    for (const std::size_t other : {12U, 20U}) {
+      message.resize(other);
+      EXPECT_THROW(Executor(program, *transport, message), Bug);
+    }
+    Program of_others = program;
+    of_others.rank = 1;
+    EXPECT_THROW(Executor(of_others, *transport), Bug);
+    of_others = program;
+    of_others.num_ranks = 2;
+    EXPECT_THROW(Executor(of_others, *transport), Bug);
+  });
+}
+
+TEST(Executor, WritesDownWhenEachStepBeganAndEnded) {
+  const Schedule schedule(known_algorithm(Collective::all_reduce, "ring"), {.num_ranks = 2});
+  run_as_threads(2, 10s, [&](std::unique_ptr<Transport> transport) {
+    Executor executor(compile(schedule, {.num_elements = 4}, transport->rank()), *transport);
+    std::vector<StepTime> times(executor.program().steps.size());
+    Seconds earlier = steady_now();
+    EXPECT_GT(earlier.value, 0);
+    executor.run(times);
+    for (const StepTime& time : times) {
+      EXPECT_LE(earlier, time.begin);
+      EXPECT_LE(time.begin, time.end);
+      earlier = time.end;
+    }
+    EXPECT_LE(earlier, steady_now());
+  });
 }
 
 }  // namespace

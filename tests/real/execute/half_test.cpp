@@ -56,6 +56,8 @@ TEST(Half, WhatIsNoNumberStaysNone) {
   // The only bits of its mantissa are among those that are cut off.
   EXPECT_TRUE(std::isnan(to_float(to_bfloat16(std::bit_cast<float>(0x7f800001U)))));
   EXPECT_TRUE(std::isnan(to_float(to_float16(std::bit_cast<float>(0x7f800001U)))));
+  EXPECT_EQ(to_float16(std::bit_cast<float>(0xff800001U)).bits, 0xfe00) << "a quiet one, with its sign";
+  EXPECT_EQ(to_bfloat16(std::bit_cast<float>(0xff800001U)).bits, 0xffc0);
 }
 
 TEST(Half, TooLargeBecomesInfinite) {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +15,6 @@ namespace ringside {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 template <typename T>
 struct TypeTag;
@@ -85,19 +86,42 @@ TEST(ReduceInto, IntegersWrapAround) {
   EXPECT_EQ(large, -2);
 }
 
-TEST(Divide, LosesTheFractionOfIntegersOnly) {
-  std::vector<float> floats = {7, -7};
-  divide(floats.data(), 2, DataType::float32, 2);
-  EXPECT_THAT(floats, ElementsAre(3.5F, -3.5F));
-  std::vector<std::int64_t> integers = {7, -7};
-  divide(integers.data(), 2, DataType::int64, 2);
-  EXPECT_THAT(integers, ElementsAre(3, -3));
+TYPED_TEST(Reduce, DivisionLosesTheFractionOfIntegersOnly) {
+  const bool whole = std::is_integral_v<TypeParam>;
+  std::vector<TypeParam> values = {7, -7, 7};
+  divide(values.data(), 2, TypeTag<TypeParam>::value, 2);
+  EXPECT_THAT(values, ElementsAre(static_cast<TypeParam>(whole ? 3 : 3.5),
+                                  static_cast<TypeParam>(whole ? -3 : -3.5), 7));
 }
 
 TEST(ReduceInto, SaysWhichTypesACpuDoesNotReduce) {
-  EXPECT_THAT(unsupported_on_cpu(DataType::bfloat16).value_or(""), HasSubstr("bfloat16"));
-  EXPECT_EQ(unsupported_on_cpu(DataType::int32), std::nullopt);
-  EXPECT_THROW(reduce_into(nullptr, nullptr, 0, DataType::float16, ReduceOp::sum), Bug);
+  for (const DataType dtype : {DataType::float16, DataType::bfloat16}) {
+    EXPECT_EQ(unsupported_on_cpu(dtype),
+              fmt::format("CPU ranks do not reduce {}: there is no arithmetic for it in standard C++20",
+                          name(dtype)));
+    EXPECT_THROW(reduce_into(nullptr, nullptr, 0, dtype, ReduceOp::sum), Bug);
+    EXPECT_THROW(divide(nullptr, 0, dtype, 2), Bug);
+  }
+  for (const DataType dtype : {DataType::float32, DataType::float64, DataType::int32, DataType::int64}) {
+    EXPECT_EQ(unsupported_on_cpu(dtype), std::nullopt);
+  }
+}
+
+TEST(CopyInCache, CopiesEveryByteAndNoOther) {
+  std::vector<std::byte> source(300);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    source[i] = static_cast<std::byte>(1 + i % 251);
+  }
+  for (std::size_t size = 0; size < 260; ++size) {
+    const std::size_t first = size % 5;
+    std::vector<std::byte> target(300);
+    copy_in_cache(target.data() + first, source.data() + size % 3, static_cast<std::int64_t>(size));
+    for (std::size_t i = 0; i < target.size(); ++i) {
+      const bool inside = i >= first && i < first + size;
+      ASSERT_EQ(target[i], inside ? source[i - first + size % 3] : std::byte{0})
+          << size << " bytes, at " << i;
+    }
+  }
 }
 
 }  // namespace

@@ -70,16 +70,52 @@ TEST(ReductionsOnArrival, NobodyWaitsInACircle) {
   EXPECT_EQ(on_arrival(program), 1);
 }
 
-TEST(ReductionsOnArrival, WhatAnotherStepReadsMeanwhileStaysAsItWas) {
-  Program program = {.num_ranks = 2, .buffer_bytes = {64, 64}};
+/// Where what arrives may be reduced, when these steps are between the wait for it and its reduction.
+std::vector<std::int32_t> found_with(const std::vector<Step>& between, bool sent_before = false) {
   const Region target = {.buffer = 0, .offset = 0, .bytes = 32};
-  const Region copy = {.buffer = 0, .offset = 32, .bytes = 32};
   const Region staging = {.buffer = 1, .offset = 0, .bytes = 32};
+  Program program = {.num_ranks = 2, .buffer_bytes = {96, 64}};
   const std::int32_t receive = program.add({.kind = StepKind::receive, .peer = 1, .target = staging});
+  if (sent_before) {
+    program.add({.kind = StepKind::send, .peer = 1, .source = {.buffer = 0, .offset = 24, .bytes = 16}});
+  }
   program.add({.kind = StepKind::wait, .transfer = receive});
-  program.add({.kind = StepKind::copy, .source = target, .target = copy});
+  for (const Step& step : between) {
+    program.add(step);
+  }
   program.add({.kind = StepKind::reduce, .peer = 1, .source = staging, .target = target});
-  EXPECT_EQ(on_arrival(program), 0);
+  return reductions_on_arrival(program, [](const Region&) { return false; });
+}
+
+TEST(ReductionsOnArrival, WhatAnotherStepReadsOrWritesMeanwhileStaysAsItWas) {
+  const Region first = {.buffer = 0, .offset = 0, .bytes = 32};
+  const Region overlapping = {.buffer = 0, .offset = 31, .bytes = 32};
+  const Region second = {.buffer = 0, .offset = 32, .bytes = 32};
+  const Region third = {.buffer = 0, .offset = 64, .bytes = 32};
+  const auto copy = [](const Region& source, const Region& target) {
+    return Step{.kind = StepKind::copy, .source = source, .target = target};
+  };
+  using Found = std::vector<std::int32_t>;
+  EXPECT_EQ(found_with({}), (Found{2, kNotOnArrival, kNotOnArrival}));
+  EXPECT_EQ(found_with({copy(second, third)}), (Found{3, kNotOnArrival, kNotOnArrival, kNotOnArrival}));
+  for (const Step& step :
+       {copy(first, second), copy(second, first), copy(overlapping, third), copy(third, overlapping)}) {
+    EXPECT_EQ(found_with({step}), Found(4, kNotOnArrival));
+    EXPECT_EQ(found_with({copy(second, third), step}), Found(5, kNotOnArrival));
+  }
+  EXPECT_EQ(found_with({}, true), Found(4, kNotOnArrival)) << "it is being sent";
+}
+
+TEST(ReductionsOnArrival, OnlyWhatArrivesToBeReducedIs) {
+  const Region first = {.buffer = 0, .offset = 0, .bytes = 32};
+  const Region staging = {.buffer = 1, .offset = 0, .bytes = 32};
+  Program program = {.num_ranks = 2, .buffer_bytes = {64, 64}};
+  const std::int32_t receive = program.add({.kind = StepKind::receive, .peer = 1, .target = first});
+  program.add({.kind = StepKind::wait, .transfer = receive});
+  program.add({.kind = StepKind::reduce, .peer = 1, .source = first, .target = {.offset = 32, .bytes = 32}});
+  EXPECT_EQ(on_arrival(program), 0) << "it has its place in the message";
+  program.steps[0].target = staging;
+  EXPECT_EQ(on_arrival(program), 0) << "nobody reduces it";
 }
 
 }  // namespace

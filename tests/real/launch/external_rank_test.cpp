@@ -4,12 +4,16 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "real/launch/ranks.hpp"
 
 namespace ringside {
 namespace {
+
+using ::testing::ThrowsMessage;
 
 /// Sets environment variables for the length of a test.
 class Environment {
@@ -128,8 +132,32 @@ TEST(ExternalRank, OneRankAloneStartsItsOwn) {
 TEST(ExternalRank, ContradictionsAreErrors) {
   for (const std::string rank : {"4", "-1", "two", ""}) {
     const Environment environment({{"RANK", rank}, {"WORLD_SIZE", "4"}});
-    EXPECT_THROW(external_rank(), Error) << rank;
+    EXPECT_THAT([] { external_rank(); },
+                ThrowsMessage<Error>("the environment says RANK=" + rank +
+                                     " and WORLD_SIZE=4, which is no rank; unset them to let ringside start "
+                                     "its own ranks"));
   }
+  const Environment environment({{"RANK", "0"}, {"WORLD_SIZE", "four"}});
+  EXPECT_THROW(external_rank(), Error);
+}
+
+TEST(ExternalRank, OfALauncherThatSaysNoPlaceIsToldHowToMeet) {
+  ExternalRank external;
+  external.rank = 1;
+  external.num_ranks = 3;
+  external.launcher = "Open MPI";
+  EXPECT_THAT(
+      [&] { join_external(external, {.backend = Backend::gloo}, "test"); },
+      ThrowsMessage<Error>(
+          "Open MPI started this process as rank 1 of 3; tell all of them where to meet, with "
+          "--rendezvous file:///a/directory/that/all/see or redis://host:port, or set MASTER_ADDR and "
+          "MASTER_PORT"));
+}
+
+TEST(ExternalRank, OfABackendWhoseRanksAreThreadsIsNone) {
+  const Environment environment({{"RANK", "1"}, {"WORLD_SIZE", "4"}});
+  EXPECT_FALSE(external_rank(LaunchOptions{.backend = Backend::threads}));
+  EXPECT_EQ(external_rank(LaunchOptions{.backend = Backend::gloo}).value().rank, 1);
 }
 
 }  // namespace

@@ -5,13 +5,17 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,6 +29,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 using MakePlace = std::function<std::unique_ptr<MeetingPlace>()>;
 
@@ -36,7 +41,7 @@ std::vector<std::string> agreed(const MakePlace& make_place, const std::vector<s
       try {
         return agree_on_name(*make_place(), {.rank = rank, .num_ranks = num_ranks, .timeout = 2s});
       } catch (const Error& error) {
-        return std::string(error.what());
+        return fmt::format("{}: {}", exit_status(error.kind()), error.what());
       }
     }));
   }
@@ -60,12 +65,16 @@ void expect_meetings(const MakePlace& place) {
 }
 
 void expect_faults(const MakePlace& place) {
-  EXPECT_THAT(agreed(place, {{0, 3}, {1, 4}, {2, 3}}),
-              ::testing::Each(HasSubstr("rank 1 was told of 4 ranks, and rank 0 of 3")));
+  EXPECT_THAT(
+      agreed(place, {{0, 3}, {1, 4}, {2, 3}}),
+      ::testing::Each("2: rank 1 was told of 4 ranks, and rank 0 of 3; WORLD_SIZE must be the same for all"));
   EXPECT_THAT(agreed(place, {{0, 3}, {1, 6}, {2, 6}, {5, 6}}),
               ::testing::Each(HasSubstr(" was told of 6 ranks, and rank 0 of 3")));
-  EXPECT_THAT(agreed(place, {{0, 3}, {1, 3}}),
-              ::testing::Each(HasSubstr("rank 0 did not meet rank 2 within 2")));
+  EXPECT_THAT(
+      agreed(place, {{0, 3}, {1, 3}}),
+      ::testing::Each(::testing::StartsWith(
+          fmt::format("{}: rank 0 did not meet rank 2 within 2 s at ", exit_status(ErrorKind::peer_lost)) +
+          place()->name())));
   const std::vector<std::string> twice = agreed(place, {{0, 3}, {1, 3}, {1, 3}});
   EXPECT_THAT(twice, ::testing::Contains(HasSubstr("two processes say that they are rank 1")));
 }
@@ -80,7 +89,46 @@ TEST(Meeting, InAFolder) {
 TEST(Meeting, InAFolderThatIsNoneOfOurs) {
   const TemporaryDirectory directory;
   std::filesystem::create_symlink("/tmp", directory.path() / "link");
-  EXPECT_THROW(static_cast<void>(meeting_folder(directory.path() / "link")), Error);
+  std::ofstream(directory.path() / "file") << "text";
+  const auto text_of_refusal = [&](const std::filesystem::path& path, const std::string& why) {
+    return ThrowsMessage<Error>("the rendezvous directory " + path.string() + " " + why);
+  };
+  for (const std::string name : {"link", "file"}) {
+    const std::filesystem::path path = directory.path() / name;
+    EXPECT_THAT([&] { static_cast<void>(meeting_folder(path)); },
+                text_of_refusal(path, "is no directory of its own; remove what is there"));
+  }
+  const std::filesystem::path below = directory.path() / "file" / "below";
+  EXPECT_THAT([&] { static_cast<void>(meeting_folder(below)); },
+              text_of_refusal(below, "cannot be made: Not a directory"));
+}
+
+TEST(Meeting, AFolderKeepsTextsForItsOwnerAlone) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path path = directory.path() / "new" / "met";
+  const std::unique_ptr<MeetingPlace> folder = meeting_folder(path);
+  EXPECT_EQ(folder->name(), path.string());
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(folder->find("key"), std::nullopt);
+  folder->set("key", "one");
+  folder->set("key", "two and more");
+  EXPECT_EQ(folder->find("key"), "two and more");
+  EXPECT_EQ(meeting_folder(path)->find("key"), "two and more") << "what was there stays";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}), 1) << "no draft is left";
+  std::filesystem::remove_all(path);
+  EXPECT_THAT([&] { folder->set("key", "three"); },
+              ThrowsMessage<Error>("the rendezvous directory " + path.string() +
+                                   " cannot be written: No such file or directory"));
+}
+
+TEST(Meeting, ARendezvousNamesAFolderOrIsRefused) {
+  EXPECT_EQ(folder_of_rendezvous("file:///tmp/meet"), "/tmp/meet");
+  EXPECT_EQ(folder_of_rendezvous("file:///tmp/a/../meet"), "/tmp/meet");
+  for (const std::string none : {"file://", "file:///", "file:///..", "file://here", "/tmp", "", "file:"}) {
+    EXPECT_THAT(
+        [&] { static_cast<void>(folder_of_rendezvous(none)); },
+        ThrowsMessage<Error>("rendezvous '" + none + "' names no folder; it must be file:///directory"));
+  }
 }
 
 TEST(Meeting, InAStore) {

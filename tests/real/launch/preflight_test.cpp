@@ -1,5 +1,6 @@
 #include "real/launch/external/preflight.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -24,7 +25,7 @@ TEST(Preflight, ClocksThatAreApartAreNamedOncePerMachine) {
   EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.1, 103.25, 103.2, 99.5, 98.0}),
               ElementsAre("The clock of b is 3.2 s ahead of that of a: so are the times in its logs.",
                           "The clock of d is 2.0 s behind that of a: so are the times in its logs."));
-  EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.0, 100.9, 99.1, 100.0, 100.5}), IsEmpty());
+  EXPECT_THAT(clock_remarks(hosts, std::vector{100.0, 100.0, 101.0, 99.1, 99.0, 100.5}), IsEmpty());
 }
 
 TEST(Preflight, RanksDealtOutOverSocketsAreNamed) {
@@ -63,6 +64,12 @@ TEST(Preflight, InterfacesThatAreIdleAreCounted) {
   EXPECT_EQ(idle_interfaces("eth2", fake.net.path()), "") << "nobody knows its speed";
   EXPECT_EQ(idle_interfaces("none", fake.net.path()), "");
   EXPECT_EQ(idle_interfaces("eth0", fake.net.path() / "nowhere"), "");
+  const FakeInterfaces twins;
+  twins.add("eth0", "10000", "up", true);
+  twins.add("virtual", "-1", "up", true);
+  EXPECT_EQ(idle_interfaces("eth0", twins.net.path()), "") << "a cable that is not there carries nothing";
+  twins.add("eth1", "10000", "up", true);
+  EXPECT_EQ(idle_interfaces("eth0", twins.net.path()), "eth0 of 3 interfaces, 10 of 20 Gb/s");
 }
 
 TEST(Preflight, AnotherVersionOnOneNodeIsNamed) {
@@ -92,6 +99,52 @@ TEST(Preflight, RanksOfAnotherVersionAreRefused) {
       EXPECT_THAT(error.what(), HasSubstr("rank 1 is ringside 0.0 (gloo); install the same on all nodes"));
     }
   });
+}
+
+/// What rank 0 of host "a" is told where rank 1, of host "b", says these things of itself.
+std::vector<std::string> remarks_beside(const std::string& idle, double ahead,
+                                        const std::vector<int>& sockets,
+                                        const std::vector<std::string>& hosts = {"a", "b", "b"}) {
+  std::vector<std::string> remarks;
+  std::string version;
+  for (const bool knows_version : {false, true}) {
+    std::string heard;
+    run_as_threads(3, std::chrono::seconds(60), [&](std::unique_ptr<Transport> transport) {
+      Coordination coordination(*transport);
+      if (transport->rank() == 0) {
+        try {
+          remarks = preflight(coordination, Backend::threads, hosts, sockets, {});
+        } catch (const Error&) {
+          EXPECT_FALSE(knows_version);
+        }
+        return;
+      }
+      const std::string said = coordination.texts(version)[0];
+      if (!knows_version && transport->rank() == 1) {
+        heard = said;
+      }
+      if (knows_version && hosts[1] != hosts[0]) {
+        coordination.barrier();
+        const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+        coordination.all_values(now.count() + ahead);
+        coordination.texts(idle);
+      }
+    });
+    version = knows_version ? version : heard;
+  }
+  EXPECT_THAT(version, ::testing::MatchesRegex("ringside [0-9.]+ \\(threads\\)"));
+  return remarks;
+}
+
+TEST(Preflight, SaysWhatIsOddOfEachMachineOnce) {
+  EXPECT_THAT(remarks_beside("", 0, {}), IsEmpty());
+  EXPECT_THAT(
+      remarks_beside("eth0 of 2 interfaces, 1 of 11 Gb/s", 3600, {0, 1, 0}),
+      ElementsAre(::testing::MatchesRegex("The clock of b is 3[56][0-9][0-9]\\.[0-9] s ahead of that of a: "
+                                          "so are the times in its logs\\."),
+                  "Ranks of b use eth0 of 2 interfaces, 1 of 11 Gb/s."));
+  EXPECT_THAT(remarks_beside("", 3600, {0, 1, 0}, {"a", "a", "a"}),
+              ElementsAre(HasSubstr("on different sockets 2 times instead of 1")));
 }
 
 TEST(Preflight, EveryRankKnowsWhatEachSays) {

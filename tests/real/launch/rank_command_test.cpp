@@ -17,19 +17,26 @@ TEST(RankCommand, SplitsWordsAsAShellWould) {
   EXPECT_THAT(split_words(R"(sh -c 'exec "$@"' --)"), ElementsAre("sh", "-c", R"(exec "$@")", "--"));
   EXPECT_THAT(split_words(R"("a\"b" "c\d" 'e\f' g"h"i)"), ElementsAre("a\"b", "c\\d", "e\\f", "ghi"));
   EXPECT_THAT(split_words("'' a"), ElementsAre("", "a"));
+  EXPECT_THAT(split_words("a\tb\nc"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(split_words(R"("a\\b" 'c\\d' e\\f \"g 'h"i' "j'k" l\)"),
+              ElementsAre(R"(a\b)", R"(c\\d)", R"(e\f)", "\"g", "h\"i", "j'k", R"(l\)"));
   EXPECT_THAT(split_words(" \t\n"), IsEmpty());
 }
 
 TEST(RankCommand, AQuoteWithoutItsEndIsAnError) {
-  EXPECT_THROW(split_words("echo 'a"), Error);
-  EXPECT_THROW(split_words("echo \"a"), Error);
+  for (const std::string quote : {"'", "\""}) {
+    EXPECT_THAT([&] { split_words("echo " + quote + "a"); },
+                ::testing::ThrowsMessage<Error>("the command `echo " + quote + "a` has a " + quote +
+                                                " without its end"));
+  }
 }
 
 TEST(RankCommand, PutsTheWrapperInFrontAndFillsItIn) {
-  const LaunchOptions options = {.wrap = "ip netns exec {host} taskset -c {rank},{rank}",
+  const LaunchOptions options = {.wrap = "ip netns exec {host} taskset -c {rank},{rank} {rank}{host}",
                                  .program = "/usr/bin/ringside"};
-  EXPECT_THAT(rank_command(options, 2, 4), ElementsAre("ip", "netns", "exec", "host2", "taskset", "-c", "2,2",
-                                                       "/usr/bin/ringside", "rank", "2", "of", "4"));
+  EXPECT_THAT(rank_command(options, 2, 4),
+              ElementsAre("ip", "netns", "exec", "host2", "taskset", "-c", "2,2", "2host2",
+                          "/usr/bin/ringside", "rank", "2", "of", "4"));
 }
 
 TEST(RankCommand, StartsThisVeryProgramUnlessToldOtherwise) {
@@ -43,6 +50,8 @@ TEST(RankCommand, IsReadBackByTheRank) {
   const RankArguments arguments = parse_rank_arguments(std::span(command).subspan(2));
   EXPECT_EQ(arguments.rank, 2);
   EXPECT_EQ(arguments.num_ranks, 4);
+  EXPECT_EQ(parse_rank_arguments(std::vector<std::string>{"0", "of", "1"}).rank, 0);
+  EXPECT_EQ(parse_rank_arguments(std::vector<std::string>{"3", "of", "4"}).rank, 3);
 }
 
 TEST(RankCommand, OtherArgumentsAreRefused) {
@@ -53,7 +62,9 @@ TEST(RankCommand, OtherArgumentsAreRefused) {
                                                                                          {"x", "of", "4"},
                                                                                          {"1", "in", "4"},
                                                                                          {"1", "of", "4x"}}) {
-    EXPECT_THROW(parse_rank_arguments(arguments), Error);
+    EXPECT_THAT([&] { parse_rank_arguments(arguments); },
+                ::testing::ThrowsMessage<Error>("`ringside rank` is how ringside starts its own ranks; use "
+                                                "`ringside measure SCENARIO`"));
   }
 }
 

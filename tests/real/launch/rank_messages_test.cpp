@@ -1,6 +1,13 @@
 #include "real/launch/rank_messages.hpp"
 
+#include <chrono>
+#include <new>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,6 +59,7 @@ TEST(RankMessages, JobsSurviveTheirLine) {
                                               .interface = "eth0",
                                               .rendezvous = "file:///tmp/a b",
                                               .group = "g"},
+                                    .tune_machine = false,
                                     .share_out_cores = true})));
   EXPECT_EQ(join.place.backend, Backend::nccl);
   EXPECT_EQ(join.place.num_ranks, 2);
@@ -60,7 +68,13 @@ TEST(RankMessages, JobsSurviveTheirLine) {
   EXPECT_EQ(join.place.timeout.count(), 1500);
   EXPECT_EQ(join.place.interface, "eth0");
   EXPECT_EQ(join.place.rendezvous, "file:///tmp/a b");
+  EXPECT_EQ(join.place.group, "g");
+  EXPECT_FALSE(join.tune_machine);
   EXPECT_TRUE(join.share_out_cores);
+  const auto usual = std::get<JoinJob>(job_from_line(to_line(JoinJob{})));
+  EXPECT_TRUE(usual.tune_machine);
+  EXPECT_FALSE(usual.share_out_cores);
+  EXPECT_EQ(usual.place.interface, std::nullopt);
 
   const auto probe = value_of<ProbeRequest>(message_of(
       ProbeRequest{.key = {.kind = ProbeKind::both_ways, .ranks = 2, .bytes = {64}, .first = 3, .second = 1},
@@ -146,9 +160,37 @@ TEST(RankMessages, FailuresKeepTheirKindAndPeer) {
   EXPECT_EQ(lost.lost_peer, 3);
   EXPECT_TRUE(lost.late);
   EXPECT_EQ(lost.text, "rank 0 waited 1 s for rank 3");
-  EXPECT_EQ(answer_to(Error(ErrorKind::environment, "no")).error, ErrorKind::environment);
-  EXPECT_EQ(answer_to(std::bad_alloc()).error, ErrorKind::failed);
+  EXPECT_FALSE(answer_to(PeerLost(3, PeerLost::How::gone, "rank 3 has gone")).late);
+
+  struct Row {
+    Answer answer;
+    std::optional<ErrorKind> error;
+    std::string text;
+  };
+  const auto system_error = [](std::errc code) {
+    return answer_to(std::system_error(std::make_error_code(code), "doing"));
+  };
+  for (const auto& [answer, error, text] : std::vector<Row>{
+           {answer_to(Error(ErrorKind::environment, "no")), ErrorKind::environment, "no"},
+           {answer_to(std::bad_alloc()), ErrorKind::failed, "not enough memory"},
+           {system_error(std::errc::resource_unavailable_try_again), ErrorKind::environment,
+            "the system grants no more threads or processes"},
+           {system_error(std::errc::permission_denied), std::nullopt, "doing: Permission denied"},
+           {answer_to(std::runtime_error("it broke")), std::nullopt, "it broke"},
+           {answer_to(42), std::nullopt, "what it threw is no std::exception"}}) {
+    EXPECT_EQ(answer.kind, AnswerKind::failed) << text;
+    EXPECT_EQ(answer.error, error) << text;
+    EXPECT_EQ(answer.text, text);
+    EXPECT_EQ(answer.lost_peer, std::nullopt) << text;
+    EXPECT_FALSE(answer.late) << text;
+    EXPECT_EQ(answer.paused, std::nullopt) << text;
+  }
   EXPECT_EQ(answer_to(std::runtime_error("odd \xFF bytes")).error, std::nullopt);
+  Answer paused = {.kind = AnswerKind::alive};
+  paused.paused = std::chrono::milliseconds(70'001);
+  const Answer read = answer_from_line(to_line(paused));
+  EXPECT_EQ(read.kind, AnswerKind::alive);
+  EXPECT_EQ(read.paused, paused.paused);
 }
 
 TEST(RankMessages, ForeignTextIsRefusedAndShown) {
@@ -158,8 +200,18 @@ TEST(RankMessages, ForeignTextIsRefusedAndShown) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("Welcome to host1!"));
   }
+  const std::string long_text(300, 'x');
+  EXPECT_THAT([&] { answer_from_line(long_text); },
+              ::testing::ThrowsMessage<Error>("this is no message between ringside and its ranks (it is not "
+                                              "JSON): '" +
+                                              long_text.substr(0, 200) + "'"));
   EXPECT_THROW(job_from_line(R"({"job":"task"})"), Error);
-  EXPECT_THROW(job_from_line(R"({"job":"dance"})"), Error);
+  EXPECT_THAT([] { job_from_line(R"({"job":"dance"})"); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("must be a job")));
+  std::string join = to_line(JoinJob{.place = {.gpu = {.settings = {{"NCCL_ALGO", "Ring"}}}}});
+  join.replace(join.find(R"("Ring")"), 6, R"("Ring","Tree")");
+  EXPECT_THAT([&] { job_from_line(join); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("must hold a name and a value")));
   EXPECT_THROW(value_of<PointRequest>("{}"), Error);
 }
 

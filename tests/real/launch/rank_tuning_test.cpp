@@ -1,17 +1,26 @@
 #include "real/launch/rank_tuning.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "real/backend/threads/transport.hpp"
+#include "real/launch/rank_child.hpp"
 #include "real/system/posix.hpp"
 #include "real/system/this_machine.hpp"
 
@@ -88,6 +97,90 @@ TEST(SharedCores, AreThoseOfMoreRanksThanCores) {
     EXPECT_FALSE(rank.shares);
     EXPECT_EQ(rank.policy, before);
   }
+}
+
+class NoDevice final : public RankDevice {
+ public:
+  bool shares_gpu() const override { return false; }
+  std::unique_ptr<ReadyCall> make_ready(const Program&) override { return nullptr; }
+  std::unique_ptr<ReadyCall> make_ready(const CollectiveCall&) override { return nullptr; }
+  std::unique_ptr<DeviceCalls> make_calls() override { return nullptr; }
+};
+
+/// What tuning has done at the one rank of a process of its own, and how far its other thread stands behind.
+std::string tuned(const std::function<void(RankTuning&, RankBackend&)>& prepare) {
+  RankChild child(0, [&](int control) {
+    std::promise<void> over;
+    std::atomic<pid_t> other = 0;
+    std::thread waiting([&, ends = over.get_future()] {
+      other = ::gettid();
+      ends.wait();
+    });
+    while (other == 0) {
+      std::this_thread::yield();
+    }
+    std::string line;
+    run_as_threads(1, 20s, [&](std::unique_ptr<Transport> transport) {
+      Coordination coordination(*transport);
+      RankBackend backend = threads_rank(std::move(transport));
+      RankTuning tuning;
+      prepare(tuning, backend);
+      const int nice = ::getpriority(PRIO_PROCESS, 0);
+      tuning.tune(coordination, backend);
+      line =
+          fmt::format("{} {} {} {} {}\n", backend.tuning.bound_to_cores ? "bound" : "unbound",
+                      backend.tuning.thread_priority ? "first" : "equal",
+                      backend.tuning.batch_scheduling ? "batch" : "usual", static_cast<int>(backend.cpu_site),
+                      ::getpriority(PRIO_PROCESS, static_cast<id_t>(other.load())) - nice);
+    });
+    over.set_value();
+    waiting.join();
+    return ::write(control, line.data(), line.size()) > 0 ? 0 : 1;
+  });
+  while (child.read_control()) {
+    std::this_thread::sleep_for(1ms);
+  }
+  return child.next_line().value_or("nothing");
+}
+
+TEST(RankTuning, PutsTheRanksThreadFirstWhereEachHasItsCores) {
+  if (this_machine().cores != static_cast<int>(allowed_cores().size()) ||
+      ::getpriority(PRIO_PROCESS, 0) > 14) {
+    GTEST_SKIP() << "this container grants less time than cores, or no lower priority";
+  }
+  const auto site = [](RankSite is) { return std::to_string(static_cast<int>(is)); };
+  const auto bind = [](RankTuning& tuning, RankBackend&) { tuning.bind(0, 1); };
+  EXPECT_EQ(tuned(bind), "bound first usual " + site(RankSite::own_core) + " 5");
+  EXPECT_EQ(tuned([&](RankTuning& tuning, RankBackend& backend) {
+              backend.cpu_site = RankSite::memory;
+              tuning.bind(0, 1);
+            }),
+            "bound first usual " + site(RankSite::memory) + " 5");
+  EXPECT_EQ(tuned([&](RankTuning& tuning, RankBackend&) {
+              const sched_param priority = {};
+              ::sched_setscheduler(0, SCHED_BATCH, &priority);
+              tuning.bind(0, 1);
+            }),
+            "bound equal usual " + site(RankSite::own_core) + " 0")
+      << "whoever started it has chosen";
+  EXPECT_EQ(tuned([&](RankTuning& tuning, RankBackend&) {
+              ::setpriority(PRIO_PROCESS, 0, 16);
+              tuning.bind(0, 1);
+            }),
+            fmt::format("bound first usual {} {}", site(RankSite::own_core), 3))
+      << "nobody stands behind the last place";
+}
+
+TEST(RankTuning, LeavesTheRestAsItIs) {
+  const std::string cpu = std::to_string(static_cast<int>(RankSite::cpu));
+  EXPECT_EQ(tuned([](RankTuning&, RankBackend&) {}), "unbound equal usual " + cpu + " 0");
+  EXPECT_EQ(tuned([](RankTuning& tuning, RankBackend& backend) {
+              backend.device = std::make_unique<NoDevice>();
+              tuning.bind(0, 1);
+            }),
+            "unbound equal usual " + cpu + " 0");
+  EXPECT_EQ(tuned([](RankTuning& tuning, RankBackend&) { tuning.bind(0, 10'000); }),
+            "unbound equal usual " + std::to_string(static_cast<int>(RankSite::shared_cores)) + " 0");
 }
 
 }  // namespace

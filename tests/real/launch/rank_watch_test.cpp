@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "real/system/posix.hpp"
 
 namespace ringside {
 namespace {
@@ -126,6 +130,139 @@ TEST(RankWatch, RanksThatDidNotRunAreNamedWithTheLongestPause) {
   EXPECT_EQ(root_cause({stopped, ran}),
             "rank 0 did not run for 70 s while testing, and ranks wait for each other for 60 s; "
             "nothing else is wrong with it");
+}
+
+/// A rank that answers every line with what `result` makes of it, and at the end leaves a file there.
+std::function<int(int)> answering(const std::function<Answer(const std::string&)>& result,
+                                  const std::string& file = "") {
+  return [result, file](int control) {
+    std::string line;
+    for (char byte = 0; ::read(control, &byte, 1) == 1;) {
+      if (byte != '\n') {
+        line += byte;
+        continue;
+      }
+      const std::string answer = to_line(result(line));
+      static_cast<void>(::write(control, answer.data(), answer.size()) == 0);
+      line.clear();
+    }
+    if (!file.empty()) {
+      std::ofstream(file) << "left";
+    }
+    return 0;
+  };
+}
+
+TEST(RankWatch, TheAnswerOfTheFirstRankCountsForEveryJob) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 60s}, interrupts);
+  for (const std::string rank : {"a", "b"}) {
+    watch.start(
+        answering([rank](const std::string& line) { return Answer{.result = line + " by " + rank}; }));
+  }
+  for (const std::string job : {"one", "two"}) {
+    watch.send(job + "\n");
+    EXPECT_EQ(watch.wait_for_answers("testing").result, job + " by a");
+  }
+}
+
+TEST(RankWatch, RanksThatAreWellEndByThemselves) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path first = directory.path() / "0";
+  const std::filesystem::path second = directory.path() / "1";
+  {
+    InterruptGuard interrupts;
+    RankWatch watch({.timeout = 60s}, interrupts);
+    for (const std::filesystem::path& file : {first, second}) {
+      watch.start(answering([](const std::string&) { return Answer{}; }, file.string()));
+    }
+    watch.send("work\n");
+    watch.wait_for_answers("testing");
+  }
+  EXPECT_TRUE(std::filesystem::exists(first));
+  EXPECT_TRUE(std::filesystem::exists(second));
+}
+
+TEST(RankWatch, ABugOfARankIsABug) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 60s}, interrupts);
+  watch.start(answering([](const std::string&) { return Answer{}; }));
+  watch.start(answering(
+      [](const std::string&) { return Answer{.kind = AnswerKind::failed, .text = "an impossible state"}; }));
+  watch.send("work\n");
+  EXPECT_THAT([&] { watch.wait_for_answers("testing"); },
+              ::testing::ThrowsMessage<Bug>("rank 1 failed while testing: an impossible state"));
+}
+
+TEST(RankWatch, ASignalEndsTheWait) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 60s}, interrupts);
+  watch.start(answering([](const std::string&) { return Answer{.kind = AnswerKind::alive}; }));
+  watch.send("work\n");
+  ::raise(SIGTERM);
+  try {
+    watch.wait_for_answers("testing");
+    ADD_FAILURE() << "nobody has answered";
+  } catch (const Interrupted& interrupted) {
+    EXPECT_EQ(interrupted.signal, SIGTERM);
+  }
+}
+
+TEST(RankWatch, WhatARankWroteBeforeItEndedIsTold) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 60s}, interrupts);
+  watch.start(std::vector<std::string>{"sh", "-c", "read line; echo it is broken >&2; exit 3"});
+  watch.send("work\n");
+  EXPECT_THAT([&] { watch.wait_for_answers("testing"); },
+              ::testing::ThrowsMessage<Error>("rank 0 ended with exit status 3 while testing\nThe end of its "
+                                              "output: it is broken\n"));
+}
+
+TEST(RankWatch, WhoClosesItsSocketAndLivesIsNamed) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 60s}, interrupts);
+  watch.start(answering([](const std::string&) { return Answer{}; }));
+  watch.start(std::function<int(int)>([](int control) {
+    ::close(control);
+    ::sleep(1000);
+    return 0;
+  }));
+  watch.send("work\n");
+  EXPECT_THAT([&] { watch.wait_for_answers("testing"); },
+              ::testing::ThrowsMessage<Error>("rank 1 closed its control socket while testing"));
+}
+
+/// What becomes of ranks that say "alive" at each of these times, and at last that they are done.
+std::string patience_with(const std::vector<std::chrono::milliseconds>& alive, bool heartbeat = true) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 100ms, .heartbeat = heartbeat}, interrupts);
+  watch.start(std::function<int(int)>([&](int control) {
+    const auto say = [control](AnswerKind kind) {
+      const std::string line = to_line(Answer{.kind = kind});
+      static_cast<void>(::write(control, line.data(), line.size()) == 0);
+    };
+    for (const std::chrono::milliseconds pause : alive) {
+      std::this_thread::sleep_for(pause);
+      say(AnswerKind::alive);
+    }
+    say(AnswerKind::done);
+    for (char byte = 0; ::read(control, &byte, 1) == 1;) {
+    }
+    return 0;
+  }));
+  watch.send("work\n");
+  try {
+    watch.wait_for_answers("testing");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "done";
+}
+
+TEST(RankWatch, WhoIsAliveMayWorkForLongAndWhoIsSilentMayNot) {
+  EXPECT_EQ(patience_with({700ms, 700ms, 700ms, 700ms}), "done");
+  EXPECT_EQ(patience_with({20'000ms}), "rank 0 did not answer within 100 ms while testing");
+  EXPECT_EQ(patience_with({2600ms}, false), "done") << "without a heartbeat nobody is late";
 }
 
 }  // namespace

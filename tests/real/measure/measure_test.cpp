@@ -81,6 +81,32 @@ TEST(Measure, RepetitionsCanBeMadeInTurns) {
   EXPECT_THAT(measured(points, options), IsEmpty());
 }
 
+TEST(Measure, GoesThroughTheRepetitionsThatAreMissing) {
+  const std::vector<PointKey> points = {{.algorithm = "ring", .ranks = 2, .bytes = {8}},
+                                        {.algorithm = "naive", .ranks = 2, .bytes = {8}}};
+  MeasureOptions options = quick();
+  options.repetitions = 3;
+  const auto missing = [&] {
+    std::vector<std::string> names;
+    for (const PointKey& key : missing_repetitions(points, options)) {
+      names.push_back(key.algorithm);
+    }
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(missing(), (Names{"ring", "naive", "ring", "naive", "ring", "naive"}));
+  options.earlier[points[0]] = {.repetitions = {1e-6, 2e-6}};
+  EXPECT_EQ(missing(), (Names{"naive", "naive", "ring", "naive"}));
+  options.earlier[points[1]] = {};  // One repetition is not listed.
+  EXPECT_EQ(missing(), (Names{"naive", "ring", "naive"}));
+  options.repetitions_now = 2;
+  EXPECT_EQ(missing(), Names{"naive"});
+  options.earlier[points[1]].outcome = Outcome::failed;
+  EXPECT_EQ(missing(), Names{});
+  options.repetitions = 0;
+  EXPECT_THROW(missing(), Bug);
+}
+
 TEST(Measure, RepetitionsShareTheBudgetAndTheLeastNumberOfCalls) {
   MeasureOptions options = quick();
   options.budget_per_point = {0.6};

@@ -107,6 +107,49 @@ TEST(TraceEvents, ClocksThatDisagreeNeverMakeAnEventEndBeforeItStarts) {
   EXPECT_EQ(events[0].start, events[0].end);
 }
 
+TEST(TraceEvents, WhatARankDoesAloneIsAReductionOfWhatCameOrLocal) {
+  const Region first = {.buffer = 0, .offset = 0, .bytes = 8};
+  const Region second = {.buffer = 0, .offset = 8, .bytes = 12};
+  const Region staging = {.buffer = 1, .offset = 0, .bytes = 8};
+  Program program = {.rank = 3, .num_ranks = 4, .buffer_bytes = {20, 8}};
+  const auto add = [&](StepKind kind, Rank peer, const Region& source, const Region& target) {
+    const auto round = static_cast<std::int64_t>(program.steps.size());
+    program.add({.kind = kind,
+                 .peer = peer,
+                 .source = source,
+                 .target = target,
+                 .origin = {.round = round, .first_chunk = 5, .num_chunks = 2}});
+  };
+  add(StepKind::copy, 3, first, second);
+  add(StepKind::reduce, 3, first, second);
+  add(StepKind::reduce, 1, staging, first);
+  add(StepKind::divide, 3, {}, second);
+  std::vector<TraceEvent> due;
+  for (const auto& [peer, kind, bytes] :
+       std::vector<std::tuple<Rank, TraceKind, std::int64_t>>{{3, TraceKind::local, 12},
+                                                              {3, TraceKind::local, 12},
+                                                              {1, TraceKind::reduction, 8},
+                                                              {3, TraceKind::reduction, 12}}) {
+    const auto step = static_cast<double>(due.size());
+    due.push_back({.rank = 3,
+                   .source = peer,
+                   .target = 3,
+                   .round = static_cast<std::int64_t>(due.size()),
+                   .start = {10 * step + 3},
+                   .end = {10 * step + 7},
+                   .kind = kind,
+                   .first_chunk = 5,
+                   .num_chunks = 2,
+                   .bytes = {bytes}});
+  }
+  const std::vector<Program> programs = {program};
+  EXPECT_EQ(trace_events(programs, steady_times(programs)), due);
+  EXPECT_THROW(trace_events(programs, {}), Bug);
+  std::vector<std::vector<StepTime>> too_few = steady_times(programs);
+  too_few[0].pop_back();
+  EXPECT_THROW(trace_events(programs, too_few), Bug);
+}
+
 TEST(TraceEvents, AMessageThatNobodyReceivesIsABug) {
   const std::vector<Program> programs = programs_of({.algorithm = "ring", .ranks = 2, .bytes = {16}});
   const std::vector<Program> alone = {programs[0]};

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,14 +29,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-/// A fake device for tests: it keeps the program that it is given, and runs nothing. Its times are far apart.
+/// A fake device for tests: it keeps the program that it is given, and runs nothing. Its times are these two
+/// in turn.
 class KeepingDevice final : public RankDevice {
  public:
-  explicit KeepingDevice(Program& kept) : kept_(kept) {}
+  explicit KeepingDevice(Program& kept, double one = 1e-6, double other = 1e-3)
+      : kept_(kept), one_(one), other_(other) {}
   bool shares_gpu() const override { return false; }
   std::unique_ptr<ReadyCall> make_ready(const Program& program) override {
     kept_ = program;
-    return std::make_unique<NoCall>();
+    return std::make_unique<NoCall>(one_, other_);
   }
   std::unique_ptr<ReadyCall> make_ready(const CollectiveCall&) override { return nullptr; }
   std::unique_ptr<DeviceCalls> make_calls() override { return nullptr; }
@@ -39,18 +46,23 @@ class KeepingDevice final : public RankDevice {
  private:
   class NoCall final : public ReadyCall {
    public:
+    NoCall(double one, double other) : one_(one), other_(other) {}
     void warm_up() override {}
-    double run() override { return calls_++ % 2 == 0 ? 1e-6 : 1e-3; }
+    double run() override { return calls_++ % 2 == 0 ? one_ : other_; }
     void write_input(const CollectiveValues&) override {}
     std::optional<WrongElement> first_wrong(const CollectiveValues&) override { return std::nullopt; }
     std::optional<CallLaunch> launch() const override { return std::nullopt; }
     Executor* executor() override { return nullptr; }
 
    private:
+    double one_;
+    double other_;
     int calls_ = 0;
   };
 
   Program& kept_;
+  double one_;
+  double other_;
 };
 
 TEST(Probe, OfReductionsTransfersNothingOnAGpuWhoseTimeIsThatOfAllSteps) {
@@ -67,6 +79,82 @@ TEST(Probe, OfReductionsTransfersNothingOnAGpuWhoseTimeIsThatOfAllSteps) {
   ASSERT_EQ(programs[0].steps.size(), 1U);
   EXPECT_EQ(programs[0].steps[0].kind, StepKind::reduce);
   EXPECT_THAT(programs[1].steps, IsEmpty());
+}
+
+/// The times of a reduction of so many bytes that takes one time and another in turn.
+std::vector<double> times_of(std::int64_t bytes, double budget, double one = 1e-6, double other = 1e-3) {
+  std::vector<double> times;
+  run_as_threads(1, 20s, [&](std::unique_ptr<Transport> transport) {
+    Coordination coordination(*transport);
+    RankBackend backend = threads_rank(std::move(transport));
+    Program program;
+    backend.device = std::make_unique<KeepingDevice>(program, one, other);
+    const ProbeKey key = {.kind = ProbeKind::reduction, .ranks = 1, .bytes = {bytes}};
+    times = value_of<std::vector<double>>(
+        kProbe.run(message_of(ProbeRequest{.key = key, .budget = {budget}}), backend, coordination));
+  });
+  return times;
+}
+
+TEST(Probe, LongMessagesAreSentOnceBesideTheWarmUp) {
+  EXPECT_THAT(times_of(64, 0), SizeIs(3));
+  EXPECT_THAT(times_of(1 << 20, 0), SizeIs(3));
+  EXPECT_THAT(times_of((1 << 20) + 4, 0), SizeIs(1));
+  EXPECT_THAT(times_of(128 << 10, 0), ElementsAre(1e-3 / 2, 1e-6 / 2, 1e-3 / 2)) << "each call reduces twice";
+}
+
+TEST(Probe, IsOverWhenItsTimeIsKnownToFivePercent) {
+  EXPECT_THAT(times_of(64, 600, 1e-6, 1.04e-6), SizeIs(::testing::Lt(20U)));
+  EXPECT_THAT(times_of(64, 600, 1e-6, 1.07e-6), SizeIs(400));
+}
+
+/// Sends that are over at once; counts them.
+class CountingTransport final : public Transport {
+ public:
+  explicit CountingTransport(int& sends) : sends_(sends) {}
+  Rank rank() const override { return 0; }
+  int num_ranks() const override { return 2; }
+  std::unique_ptr<Transfer> make_send(Rank, std::span<const std::byte>) override {
+    return std::make_unique<Send>(sends_);
+  }
+  std::unique_ptr<Transfer> make_receive(Rank, std::span<std::byte>) override { return nullptr; }
+
+ private:
+  class Send final : public Transfer {
+   public:
+    explicit Send(int& sends) : sends_(sends) {}
+    void start() override { ++sends_; }
+    void wait() override {}
+
+   private:
+    int& sends_;
+  };
+
+  int& sends_;
+};
+
+/// Sends that are not counted before those that are, at most in several attempts.
+int warm_up_of(std::int64_t bytes, RankSite site) {
+  int most = 0;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    run_as_threads(1, 20s, [&](std::unique_ptr<Transport> transport) {
+      Coordination coordination(*transport);
+      int sends = 0;
+      RankBackend backend = threads_rank(std::make_unique<CountingTransport>(sends));
+      backend.cpu_site = site;
+      const ProbeKey key = {.kind = ProbeKind::send, .bytes = {bytes}};
+      const auto times = value_of<std::vector<double>>(
+          kProbe.run(message_of(ProbeRequest{.key = key, .budget = {0.1}}), backend, coordination));
+      most = std::max(most, sends - static_cast<int>(times.size()));
+    });
+  }
+  return most;
+}
+
+TEST(Probe, LongCopiesThroughMemoryAreWarmedUpForLonger) {
+  EXPECT_GT(warm_up_of(128 << 10, RankSite::memory), 10);
+  EXPECT_LE(warm_up_of((128 << 10) - 4, RankSite::memory), 10);
+  EXPECT_LE(warm_up_of(128 << 10, RankSite::cpu), 10);
 }
 
 TEST(Probe, MakesFourHundredCallsAtMost) {
