@@ -308,7 +308,7 @@ TEST(ImportOfLongTexts, RowsAreReadAcrossPiecesAndBeyondTheStartOfALine) {
   EXPECT_THAT(points_of(much, {.ranks = 2}), SizeIs(1));
   EXPECT_EQ(import_text(much, "x", {.ranks = 2}).series[0].line,
             (std::size_t{1} << 20) + 65530 - title.size() + 3);
-  // Of a long line the start is looked at.
+  // Only the start of a long line is looked at.
   const std::string wide = std::string(65530, ' ');
   EXPECT_THAT(rejection(title + wide + row, {.ranks = 2}), HasSubstr("line 3 was skipped: the row is cut"));
   EXPECT_THAT(points_of(title + row.substr(0, 15) + wide + "7\n", {.ranks = 2}), SizeIs(1));
