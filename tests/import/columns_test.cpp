@@ -356,5 +356,21 @@ TEST(ImportedFiles, ThatCannotBeReadAreRefusedWithTheirName) {
   EXPECT_THAT(why("empty.log"), HasSubstr("empty.log: is empty: the run printed nothing"));
 }
 
+TEST(ImportTitledTable, IsNoTableOfNcclTestsWhoseRowsLookLikeIt) {
+  const Import import = import_text(
+      "all_reduce\nsize(B)  count(elems)  type  time:avg(us)  algbw(GB/s)  busbw(GB/s)\n"
+      "1048576  262144  float  58.15  18.03  27.05\n# size count type redop root time algbw busbw #wrong\n"
+      "2097152  524288  float  sum  -1  101.4  20.68  31.02  0\n",
+      "x");
+  EXPECT_THAT(points_of(import),
+              testing::UnorderedElementsAre(Is(Collective::all_reduce, 4, 1048576, 58.15),
+                                            Is(Collective::all_reduce, 4, 2097152, 101.4)));
+  EXPECT_THAT(import.notes, IsEmpty());
+}
+
+TEST(ImportJson, ASeriesBeginsWithItsFirstEntryThatIsTaken) {
+  EXPECT_EQ(import_text(json_of("", "7," + kEntry), "x").series.at(0).line, 2U);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -1,3 +1,5 @@
+// 400 lines: a log of each tool stands here as it is printed, with what spoils it.
+//
 // Benchmarks beside nccl-tests and OSU, as their tools print them.
 
 #include <cmath>
@@ -386,6 +388,61 @@ TEST(ImportDeepSpeed, SizesHaveUnitsOf1024AndRanksFollowFromBandwidths) {
           "3 rows from line 7 on were skipped: it has no time or no size",
           "line 12 was skipped: the operation barrier is no collective of ringside's",
           "line 1: these are calls of a training run, rounded and beside its computation: no benchmark"));
+}
+
+TEST(ImportNcclTests, BothHalvesTogetherSayTheRanksThatNeitherSays) {
+  // 20 ranks: each half fits its neighbours, too.
+  EXPECT_THAT(rows_of(import_text(
+                  std::string(kTitle) +
+                      "  1048576  262144  float  sum  -1  514.0  2.04  3.88  0  362.8  2.89  5.49  0\n",
+                  "x")),
+              ElementsAre(Is(Collective::all_reduce, 20, 1048576, 514.0)));
+  EXPECT_THAT(rejection(std::string(kTitle) + "  1048576  262144  float  sum  -1  514.0  2.04  3.88  0\n"),
+              HasSubstr("nothing says on how many ranks"));
+}
+
+TEST(ImportNcclTests, ARootShiftsBothHalves) {
+  const std::string row =
+      std::string(kTitle) +
+      "  1048576  262144  float  none  0  101.4  10.34  10.34  0  99.87  10.50  10.50  0\n";
+  EXPECT_THAT(rows_of(import_text(row, "x", {.ranks = 4, .placement = Placement::in_place})),
+              ElementsAre(Is(Collective::broadcast, 4, 1048576, 99.87)));
+  EXPECT_THAT(rows_of(import_text(row, "x", {.ranks = 4})),
+              ElementsAre(Is(Collective::broadcast, 4, 1048576, 101.4)));
+}
+
+TEST(ImportNcclTests, ThreePointsAreRowsThatWereLeftOut) {
+  const std::string row = "  1024  256  float  sum  -1  17.94  0.06  0.06  0\n";
+  EXPECT_THAT(import_text(kTitle + row + "...\n" + row, "x", {.ranks = 2}).notes,
+              ElementsAre("line 3: rows were left out here; they stay absent"));
+  EXPECT_THAT(import_text(kTitle + row + "..\n" + row, "x", {.ranks = 2}).notes, testing::IsEmpty())
+      << "no word of a log is so short";
+  EXPECT_THAT(import_text(kTitle + row + "…\n", "x", {.ranks = 2}).notes,
+              ElementsAre("line 3: rows were left out here; they stay absent"));
+}
+
+TEST(ImportNcclTests, ARootMayStandApartFromWhatBrokeItsRow) {
+  const std::string text = std::string(kTitle) +
+                           "   268435456      67108864     float     sum      -1 38dc:1:1 [0] NCCL INFO\n   "
+                           "892.85  300.65  300.65       0\n";
+  EXPECT_THAT(rows_of(import_text(text, "x")), ElementsAre(Is(Collective::all_reduce, 2, 268435456, 892.85)));
+}
+
+TEST(ImportNcclTests, WithoutATitleNoColumnOfOperationsIsKnown) {
+  EXPECT_THAT(
+      rows_of(import_text("  4096  128  float  34.62  0.12  0.10  N/A  34.81  0.12  0.10  N/A\n", "x")),
+      ElementsAre(Is(Collective::all_gather, 8, 4096, 34.62)));
+}
+
+TEST(ImportOfTransfers, ATableOfNoBenchmarkAndALastLineAreNoSurprise) {
+  EXPECT_THAT(
+      rejection("# Intel(R) MPI Benchmarks\n  #bytes #repetitions  t[usec]  Mbytes/sec\n  8 1000 1.0 8.0\n",
+                {.transfers_suffice = true}),
+      HasSubstr("holds no complete row"));
+  EXPECT_THAT(import_text("# OSU MPI Bandwidth Test v5.9\n# Size      Bandwidth (MB/s)\n1024   9000.5", "x",
+                          {.transfers_suffice = true})
+                  .notes,
+              testing::IsEmpty());
 }
 
 }  // namespace

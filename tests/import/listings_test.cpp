@@ -301,5 +301,30 @@ TEST(SkypilotListings, MemoryOfOneGpuIsReadFromAPythonLiteral) {
                                 "p2: the board that this GPU is made for is assumed."));
 }
 
+TEST(SkypilotListings, TwoGpusShareWhatIsWrittenForAllAndOneNeedsNoLinks) {
+  const Offer two =
+      skypilot("p,A100,2,1,,a,\"{'SizeInMiB': 163840, 'TotalGpuMemoryInMiB': 163840}\"\n").offers.front();
+  EXPECT_EQ(two.machine.gpu->model, "A100-SXM4-80GB");
+  const Offer one = skypilot("p,T4,1,1,,a,\n").offers.front();
+  EXPECT_THAT(one.assumptions, testing::Not(testing::Contains(testing::HasSubstr("how GPUs are connected"))))
+      << "there is one";
+}
+
+TEST(VastListings, GenerationsThatThereMayBeAreTaken) {
+  const auto assumed = [](double generation) {
+    return read_vast_offers(
+               fmt::format(
+                   R"([{{"id":1,"gpu_name":"RTX 3090","num_gpus":1,"dph_total":1,"gpu_lanes":16,"pci_gen":{}}}])",
+                   generation),
+               "x")
+        .offers.front()
+        .assumptions.size();
+  };
+  EXPECT_EQ(assumed(1), 0U);
+  EXPECT_EQ(assumed(99), 0U);
+  EXPECT_EQ(assumed(100), 1U) << "as if it were not listed";
+  EXPECT_EQ(assumed(0), 1U);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -168,5 +168,13 @@ TEST(CopyMatrices, RowsAreWholeAndInTheirOrder) {
       HasSubstr("x: holds no row of a matrix of p2pBandwidthLatencyTest or nvbandwidth; was it cut?"));
 }
 
+TEST(CopyMatrices, ACellThatIsAbsentIsNoPair) {
+  const CopyMatrices copies = read_copy_matrices(
+      "Unidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n   D\\D     0      1\n     0 800.00  N/A\n     1  "
+      "40.00 800.00\n",
+      "x");
+  EXPECT_THAT(copy_pairs(copies), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace ringside
