@@ -1,4 +1,4 @@
-#include "study/calibrate.hpp"
+#include "cli/calibrate.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/reports/report.hpp"
 #include "common/text.hpp"
-#include "plots/charts/charts.hpp"
+#include "study/calibrate.hpp"
 
 namespace ringside::cli {
 namespace {
@@ -36,6 +36,76 @@ void print_link(const T& link) {
   print_line("bandwidth  {}", with_interval(link.bandwidth, link.bandwidth_interval,
                                             [](double value) { return BytesPerSecond{value}; }));
 }
+
+/// One value of the pairs as a matrix; NaN where there is none.
+template <typename ValueOf>
+std::vector<std::vector<double>> matrix_of(const std::vector<PairPoint>& pairs, const ValueOf& value_of) {
+  Rank largest = 0;
+  for (const PairPoint& pair : pairs) {
+    largest = std::max({largest, pair.from, pair.to});
+  }
+  const auto size = static_cast<std::size_t>(largest) + 1;
+  std::vector<std::vector<double>> matrix(
+      size, std::vector<double>(size, std::numeric_limits<double>::quiet_NaN()));
+  for (const PairPoint& pair : pairs) {
+    matrix[static_cast<std::size_t>(pair.from)][static_cast<std::size_t>(pair.to)] = value_of(pair);
+  }
+  return matrix;
+}
+
+void print_pairs(const std::vector<PairPoint>& pairs) {
+  if (pairs.empty()) {
+    return;
+  }
+  Rows rows;
+  for (const PairPoint& pair : pairs) {
+    rows.push_back({std::to_string(pair.from), std::to_string(pair.to), format(pair.latency),
+                    format(pair.bandwidth), format(pair.both_ways)});
+  }
+  print_line();
+  print_table({{">from", ">to", ">latency", ">one way", ">both ways, each"}, rows});
+}
+
+void draw_pairs(const Machine& machine, const std::filesystem::path& file, const CommonOptions& common,
+                Progress& progress) {
+  const plots::ChartContext context = {.title = machine.name,
+                                       .machine = chart_label(machine),
+                                       .source = file.string(),
+                                       .output_directory = file.parent_path(),
+                                       .size = common.chart_size};
+  for (const plots::LabelledMatrix& map : pair_maps(machine.calibrated->pairs)) {
+    draw_charts(plots::heat_map(map, context), context, common, progress);
+  }
+}
+
+void run(study::CalibrateRequest request, bool no_charts, const CommonOptions& common) {
+  Progress progress(common.quiet);
+  request.launch.ranks.remark = [&](const std::string& sentence) { progress.note(sentence); };
+  const std::optional<study::Calibration> calibration =
+      study::calibrate(request, common, progress.observer());
+  if (!calibration) {
+    return;
+  }
+  const auto& [machine, file] = *calibration;
+  if (common.format == OutputFormat::json) {
+    const Calibrated& calibrated = *machine.calibrated;
+    print_record({{"record", "calibration"},
+                  {"latency", calibrated.latency.value},
+                  {"bandwidth", calibrated.bandwidth.value},
+                  {"reduction", calibrated.reduction.value},
+                  {"file", file.string()}});
+    return;
+  }
+  print_calibrated(*machine.calibrated);
+  print_line();
+  print_line("machine file: {}  (use it as `machine:` of a scenario)", file.string());
+  if (!machine.calibrated->pairs.empty() && !no_charts) {
+    print_line("charts:");
+    draw_pairs(machine, file, common, progress);
+  }
+}
+
+}  // namespace
 
 void print_calibrated(const Calibrated& calibrated) {
   if (calibrated.between_nodes) {
@@ -71,98 +141,32 @@ void print_calibrated(const Calibrated& calibrated) {
   }
   const Curve* alone = find_curve(calibrated.curves, ProbeKind::ping_pong);
   print_table(table_of(columns, alone == nullptr ? std::vector<CurvePoint>{} : alone->points));
+  print_pairs(calibrated.pairs);
 }
 
-/// One value of the pairs as a matrix; NaN where there is none.
-template <typename ValueOf>
-std::vector<std::vector<double>> matrix_of(const std::vector<PairPoint>& pairs, const ValueOf& value_of) {
-  Rank largest = 0;
-  for (const PairPoint& pair : pairs) {
-    largest = std::max({largest, pair.from, pair.to});
-  }
-  const auto size = static_cast<std::size_t>(largest) + 1;
-  std::vector<std::vector<double>> matrix(
-      size, std::vector<double>(size, std::numeric_limits<double>::quiet_NaN()));
-  for (const PairPoint& pair : pairs) {
-    matrix[static_cast<std::size_t>(pair.from)][static_cast<std::size_t>(pair.to)] = value_of(pair);
-  }
-  return matrix;
-}
-
-void print_pairs(const std::vector<PairPoint>& pairs) {
-  if (pairs.empty()) {
-    return;
-  }
-  Rows rows;
-  for (const PairPoint& pair : pairs) {
-    rows.push_back({std::to_string(pair.from), std::to_string(pair.to), format(pair.latency),
-                    format(pair.bandwidth), format(pair.both_ways)});
-  }
-  print_line();
-  print_table({{">from", ">to", ">latency", ">one way", ">both ways, each"}, rows});
-}
-
-void draw_pairs(const Machine& machine, const std::filesystem::path& file, const CommonOptions& common,
-                Progress& progress) {
-  const std::vector<PairPoint>& pairs = machine.calibrated->pairs;
-  const plots::ChartContext context = {.title = machine.name,
-                                       .machine = chart_label(machine),
-                                       .source = file.string(),
-                                       .output_directory = file.parent_path(),
-                                       .size = common.chart_size};
-  const auto draw = [&](const std::string& name, const std::string& subtitle, const std::string& unit,
-                        std::vector<std::vector<double>> values) {
+std::vector<plots::LabelledMatrix> pair_maps(const std::vector<PairPoint>& pairs) {
+  const auto map = [](const std::string& name, const std::string& subtitle, const std::string& unit,
+                      std::vector<std::vector<double>> values) {
     std::vector<std::string> ranks;
     for (std::size_t rank = 0; rank < values.size(); ++rank) {
       ranks.push_back(std::to_string(rank));
     }
-    const plots::LabelledMatrix matrix = {.name = name,
-                                          .subtitle = subtitle,
-                                          .row_title = "from rank",
-                                          .column_title = "to rank",
-                                          .rows = ranks,
-                                          .columns = ranks,
-                                          .values = std::move(values),
-                                          .value_title = unit};
-    draw_charts(plots::heat_map(matrix, context), context, common, progress);
+    return plots::LabelledMatrix{.name = name,
+                                 .subtitle = subtitle,
+                                 .row_title = "from rank",
+                                 .column_title = "to rank",
+                                 .rows = ranks,
+                                 .columns = ranks,
+                                 .values = std::move(values),
+                                 .value_title = unit};
   };
-  draw("pair_latency", "latency of a small message, one way", "microseconds",
-       matrix_of(pairs, [](const PairPoint& pair) { return pair.latency.value * 1e6; }));
-  draw("pair_bandwidth", "bandwidth of large messages, one way", "GB/s",
-       matrix_of(pairs, [](const PairPoint& pair) { return pair.bandwidth.value / 1e9; }));
-  draw("pair_bandwidth_both_ways", "bandwidth of large messages, each way, both ways at once", "GB/s",
-       matrix_of(pairs, [](const PairPoint& pair) { return pair.both_ways.value / 1e9; }));
+  return {map("pair_latency", "latency of a small message, one way", "microseconds",
+              matrix_of(pairs, [](const PairPoint& pair) { return pair.latency.value * 1e6; })),
+          map("pair_bandwidth", "bandwidth of large messages, one way", "GB/s",
+              matrix_of(pairs, [](const PairPoint& pair) { return pair.bandwidth.value / 1e9; })),
+          map("pair_bandwidth_both_ways", "bandwidth of large messages, each way, both ways at once", "GB/s",
+              matrix_of(pairs, [](const PairPoint& pair) { return pair.both_ways.value / 1e9; }))};
 }
-
-void run(study::CalibrateRequest request, bool no_charts, const CommonOptions& common) {
-  Progress progress(common.quiet);
-  request.launch.ranks.remark = [&](const std::string& sentence) { progress.note(sentence); };
-  const std::optional<study::Calibration> calibration =
-      study::calibrate(request, common, progress.observer());
-  if (!calibration) {
-    return;
-  }
-  const auto& [machine, file] = *calibration;
-  if (common.format == OutputFormat::json) {
-    const Calibrated& calibrated = *machine.calibrated;
-    print_record({{"record", "calibration"},
-                  {"latency", calibrated.latency.value},
-                  {"bandwidth", calibrated.bandwidth.value},
-                  {"reduction", calibrated.reduction.value},
-                  {"file", file.string()}});
-    return;
-  }
-  print_calibrated(*machine.calibrated);
-  print_pairs(machine.calibrated->pairs);
-  print_line();
-  print_line("machine file: {}  (use it as `machine:` of a scenario)", file.string());
-  if (!machine.calibrated->pairs.empty() && !no_charts) {
-    print_line("charts:");
-    draw_pairs(machine, file, common, progress);
-  }
-}
-
-}  // namespace
 
 void add_calibrate(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand(

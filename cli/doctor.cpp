@@ -1,6 +1,10 @@
+#include "cli/doctor.hpp"
+
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +23,6 @@
 #include "common/text.hpp"
 #include "plots/drawing/gnuplot.hpp"
 #include "real/backend/backends.hpp"
-#include "real/backend/gpus.hpp"
 #include "real/backend/nccl/settings.hpp"
 #include "real/launch/external/external_rank.hpp"
 #include "real/system/other_load.hpp"
@@ -29,12 +32,6 @@
 
 namespace ringside::cli {
 namespace {
-
-struct Finding {
-  std::string what;
-  std::string state;  ///< yes, no, or a value
-  std::string detail;
-};
 
 std::string or_dash(const std::string& text) { return text.empty() ? "–" : text; }
 
@@ -67,39 +64,6 @@ std::string links_of(int gpu, const GpuMachine& machine) {
     parts.push_back(fmt::format("{} to {}", kind, list_of(others)));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-/// GPUs and all that ranks on them need.
-void examine_gpus(std::vector<Finding>& findings) {
-  const GpuMachine machine = gpu_machine();
-  if (!machine.built) {
-    findings.push_back({"GPU ranks in this build", "no", *missing_for_nccl(machine)});
-    return;
-  }
-  findings.push_back({"GPU ranks in this build", "yes",
-                      fmt::format("CUDA {}, NCCL {}", machine.cuda_built, machine.nccl_built)});
-  findings.push_back({"NVIDIA driver", machine.driver_loaded ? or_dash(machine.driver) : "no",
-                      machine.driver_loaded
-                          ? fmt::format("runs CUDA up to {}{}{}", machine.cuda_of_driver,
-                                        machine.trouble.empty() ? "" : "; ", machine.trouble)
-                          : "no driver is loaded"});
-  findings.push_back(
-      {"NCCL", machine.nccl_version ? nccl_version_text(*machine.nccl_version) : "no", machine.nccl_library});
-  findings.push_back({"GPUs", std::to_string(machine.gpus.size()), ""});
-  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
-    const GpuFacts& gpu = machine.gpus[i];
-    const std::string busy = gpu.processes > 0 ? fmt::format("; {} computing on it",
-                                                             count_of(gpu.processes, "process", "processes"))
-                                               : "";
-    findings.push_back(
-        {fmt::format("GPU {}", i), gpu.model,
-         fmt::format("{}{}, compute capability {}, {} multiprocessors, PCI {}{}", format(gpu.memory),
-                     gpu.free ? fmt::format(" ({} free)", format(*gpu.free)) : "", gpu.capability,
-                     gpu.multiprocessors, gpu.pci, busy)});
-    if (const std::string links = links_of(static_cast<int>(i), machine); !links.empty()) {
-      findings.push_back({fmt::format("GPU {} reaches", i), "", links});
-    }
-  }
 }
 
 /// What would disturb measurements here and now.
@@ -164,7 +128,7 @@ std::vector<Finding> examine() {
                         reason ? *reason : backend.describe()});
   }
   examine_launchers(findings);
-  examine_gpus(findings);
+  std::ranges::copy(gpu_findings(gpu_machine()), std::back_inserter(findings));
   const bool gnuplot = plots::gnuplot_available();
   findings.push_back({"draw charts", gnuplot ? "yes" : "no",
                       gnuplot ? "gnuplot" : "gnuplot is not installed (Debian package gnuplot-nox)"});
@@ -210,6 +174,39 @@ void examine_topology(const DoctorFlags& flags, const CommonOptions& common) {
 }
 
 }  // namespace
+
+std::vector<Finding> gpu_findings(const GpuMachine& machine) {
+  std::vector<Finding> findings;
+  if (!machine.built) {
+    findings.push_back({"GPU ranks in this build", "no", *missing_for_nccl(machine)});
+    return findings;
+  }
+  findings.push_back({"GPU ranks in this build", "yes",
+                      fmt::format("CUDA {}, NCCL {}", machine.cuda_built, machine.nccl_built)});
+  findings.push_back({"NVIDIA driver", machine.driver_loaded ? or_dash(machine.driver) : "no",
+                      machine.driver_loaded
+                          ? fmt::format("runs CUDA up to {}{}{}", machine.cuda_of_driver,
+                                        machine.trouble.empty() ? "" : "; ", machine.trouble)
+                          : "no driver is loaded"});
+  findings.push_back(
+      {"NCCL", machine.nccl_version ? nccl_version_text(*machine.nccl_version) : "no", machine.nccl_library});
+  findings.push_back({"GPUs", std::to_string(machine.gpus.size()), ""});
+  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+    const GpuFacts& gpu = machine.gpus[i];
+    const std::string busy = gpu.processes > 0 ? fmt::format("; {} computing on it",
+                                                             count_of(gpu.processes, "process", "processes"))
+                                               : "";
+    findings.push_back(
+        {fmt::format("GPU {}", i), gpu.model,
+         fmt::format("{}{}, compute capability {}, {} multiprocessors, PCI {}{}", format(gpu.memory),
+                     gpu.free ? fmt::format(" ({} free)", format(*gpu.free)) : "", gpu.capability,
+                     gpu.multiprocessors, gpu.pci, busy)});
+    if (const std::string links = links_of(static_cast<int>(i), machine); !links.empty()) {
+      findings.push_back({fmt::format("GPU {} reaches", i), "", links});
+    }
+  }
+  return findings;
+}
 
 void add_doctor(CLI::App& app, CommonOptions& common) {
   auto* command = app.add_subcommand("doctor", "What can run here, and why not");

@@ -8,13 +8,19 @@ A file without such a line is of `predict` and the scenario of its name, beside 
 A transcript, *.golden, holds commands (`$ ringside …`), each with all that it prints; `exit N` ends one that fails. `$ file NAME` and
 the lines below it are a file, which commands call IN/NAME. `$ cat OUT/NAME` prints what the command before it wrote.
 `$ digest plan …  # 3: ab01` asks for JSON Lines and keeps only their number and digest: for answers that are long and of one kind.
+`$ drawn plan …` keeps what gnuplot is told: of each picture its title, its subtitle and a digest of the script. `$ page report …` keeps the number of
+words that report.html shows, and their digest without what differs from run to run. Both show the
+lines that name files, and standard error; they run in a folder with configs/, tests/, IN/ and OUT/.
 A command that reads ../shared/data, or draws where gnuplot is not installed, is left out.
 """
 
 import difflib
 import hashlib
+import html
 import json
+import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,6 +32,8 @@ COMMAND = "$ ringside "
 FILE = "$ file "
 CAT = "$ cat OUT/"
 DIGEST = "$ digest "
+DRAWN = "$ drawn "
+PAGE = "$ page "
 DRAWS = ("trace", "doctor")  # These have no --no-charts.
 
 
@@ -66,6 +74,63 @@ def digest_of(answer, inputs):
     return f"{len(answer) - 1}: {hashlib.sha256(said.encode()).hexdigest()[:16]}" if len(answer) > 1 else said
 
 
+# Keeps its script, and ends as a picture of that kind does.
+GNUPLOT = r"""#!/bin/sh
+cat > "$DRAWN/$$"
+case "$(head -n 2 "$DRAWN/$$")" in
+  *"terminal svg"*) printf '</svg>' ;;
+  *"terminal pdf"*) printf '%%%%EOF' ;;
+  *) printf 'IEND\256\102\140\202' ;;
+esac
+"""
+
+
+def run_beside(program, source, inputs, asked, scratch):
+    """Runs the command where all paths that it prints are short and the same everywhere, with a gnuplot that only keeps what it is told.
+
+    Gives the folder, what was said of files and on standard error, and whether it failed.
+    """
+    folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    for name, target in (("configs", source / "configs"), ("tests", source / "tests"), ("IN", inputs)):
+        (folder / name).symlink_to(target)
+    (folder / "OUT").mkdir()
+    for name in ("programs", "scripts"):
+        (folder / name).mkdir()
+    gnuplot = folder / "programs" / "gnuplot"
+    gnuplot.write_text(GNUPLOT)
+    gnuplot.chmod(0o755)
+    result = subprocess.run([program, *shlex.split(asked), "--output", "OUT"], cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+                            env={**os.environ, "PATH": f"{folder / 'programs'}:{os.environ['PATH']}", "DRAWN": str(folder / "scripts")})
+    files = [line for line in result.stdout.splitlines() if "OUT/" in line or line == "charts:"]
+    problem = [f"exit {result.returncode}"] if result.returncode else []
+    return folder, [*files, *result.stderr.splitlines(), *problem], bool(problem)
+
+
+def short_digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def pictures_of(folder):
+    """A line for each script of gnuplot."""
+    lines = []
+    for script in (file.read_text() for file in (folder / "scripts").iterdir()):
+        labels = re.findall(r"^set label '(.*)' at \d+,\d+ left font", script, re.MULTILINE)
+        lines.append(f"{' | '.join(labels[:2])}  # {short_digest(script)}")
+    return sorted(lines)
+
+
+def words_of_page(folder):
+    """How many words the page shows, and their digest. Times, hosts and what follows from them are left out."""
+    page = (folder / "OUT" / "report.html").read_text()
+    shown = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)))
+    shown = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "TIME", shown)
+    shown = re.sub(r"\b[\da-f]{64}\b", "SHA", shown)
+    shown = re.sub(r"ringside \d+\.\d+\.\d+", "VERSION", shown)
+    shown = re.sub(r"host of the run.*?SHA-256", "HOST SHA-256", shown, flags=re.DOTALL)
+    words = shown.split()
+    return f"{len(words)}: {short_digest(' '.join(words))}"
+
+
 def can_run(asked, source):
     return (all((source / word).exists() for word in asked if word.startswith("../")) and
             (asked[0] not in DRAWS or "--help" in asked or shutil.which("gnuplot") is not None))
@@ -101,6 +166,13 @@ def transcript_of(program, source, golden, scratch):
             asked = line[len(DIGEST):].replace("IN/", inputs + "/")
             answer = answer_of(program, source, {"golden": asked, "without": ["source"]}, tempfile.mkdtemp(dir=scratch))
             lines.append(f"{line}  # {digest_of(answer, inputs)}")
+        elif line.startswith((DRAWN, PAGE)):
+            file, runs = None, True
+            asked = line.partition("  # ")[0]
+            folder, said, failed = run_beside(program, source, inputs, asked.removeprefix(DRAWN).removeprefix(PAGE), scratch)
+            runs = "libjs-chart.js" not in str(said)
+            if runs:
+                lines += [f"{asked}  # {words_of_page(folder)}" if line.startswith(PAGE) and not failed else asked, *said, *pictures_of(folder)]
         elif file:
             with file.open("a") as stream:
                 stream.write(line + "\n")

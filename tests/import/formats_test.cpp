@@ -1,8 +1,11 @@
+// 400 lines: a log of each tool stands here as it is printed, with what spoils it.
+//
 // Benchmarks beside nccl-tests and OSU, as their tools print them.
 
 #include <cmath>
 #include <cstdint>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -207,6 +210,239 @@ TEST(ImportGlooBenchmark, ReadsElementsOfFourBytes) {
       "x");
   EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::all_reduce, 4, 1073741824, 1443672)));
   EXPECT_EQ(import.series[0].points[0].key.algorithm, "allreduce_ring_chunked");
+}
+
+TEST(ImportImb, PingPongGivesOneBandwidthPerBlockAndOneLatency) {
+  const std::string block =
+      "# Benchmarking PingPong\n# #processes = 2\n       #bytes #repetitions      t[usec]   Mbytes/sec\n"
+      "            0         1000         0.00         0.00\n            1         1000         0.50         "
+      "2.00\n"
+      "         4000         1000         2.00      2000.00\n         8000         1000         5.00      "
+      "1600.00\n\n";
+  const std::string text = "#    Intel(R) MPI Benchmarks 2021.2, MPI-1 part\n" + block + block;
+  const Import import = import_text(text, "x", {.transfers_suffice = true});
+  EXPECT_THAT(import.transfers.bytes_per_second, ElementsAre(2e9, 2e9));
+  EXPECT_DOUBLE_EQ(import.transfers.latency->value, 0.5e-6);
+  EXPECT_EQ(import.format, "Intel MPI Benchmarks");
+  EXPECT_EQ(
+      rejection(text),
+      "x.log: times transfers between two processes and no collective; `ringside import` makes a line for "
+      "`known` of it");
+}
+
+TEST(ImportImb, WhatIsNoRowOrNoCollectiveIsNamed) {
+  const std::string columns = "  #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n";
+  const Import import =
+      import_text("# Benchmarking Exchange\n# #processes = 4\n" + columns + "  8 1000 1 2 1.5\n" +
+                      "1: # Benchmarking Reduce\n1: # #processes = 4\n1: " + columns +
+                      "1:   8 1000 1.00 3.00 2.00\n1:   16 1000 1.00 3.00 0.00\n1:   32 1000 1.00 3.00\n1: "
+                      "end\n1:   64 1000 1 3 2\n"
+                      "1: # Benchmarking Reduce\n" +
+                      "  #bytes #repetitions  t_min[usec]  t_max[usec]\n  8 1000 1.00 3.00\n",
+                  "x");
+  EXPECT_THAT(rows_of(import), ElementsAre(Is(Collective::reduce, 4, 8, 2)));
+  EXPECT_EQ(import.series[0].line, 8U);
+  EXPECT_THAT(import.notes,
+              testing::UnorderedElementsAre(
+                  "line 1 was skipped: the benchmark Exchange is of no collective of ringside's",
+                  "line 9 was skipped: it has no time", "line 10 was skipped: the row is cut"));
+}
+
+TEST(ImportOsu, TransfersBetweenTwoAreNoCollective) {
+  const std::string text =
+      "# OSU MPI-CUDA Bandwidth Test v5.9\n# Size      Bandwidth (MB/s)\n1      2.50\n1024   9000.00\n2048  "
+      "8000.00\n\n"
+      "# OSU MPI-CUDA Latency Test v5.9\n# Size          Latency (us)\n0   1.20\n8  1.30\n"
+      "# OSU MPI-CUDA Bandwidth Test v5.9\n# Size      Bandwidth (MB/s)\n1024   7000.00\n";
+  const Import import = import_text(text, "x", {.transfers_suffice = true});
+  EXPECT_THAT(import.transfers.bytes_per_second, ElementsAre(9e9, 7e9));
+  EXPECT_DOUBLE_EQ(import.transfers.latency->value, 1.2e-6);
+  EXPECT_THAT(import.series, SizeIs(0));
+  EXPECT_THAT(
+      rejection("# OSU MPI-CUDA Bi-Directional Bandwidth Test v5.9\n# Size  Bandwidth (MB/s)\n1 2.5\n"),
+      HasSubstr("line 1: this OSU test is of no collective of ringside's: OSU MPI-CUDA Bi-Directional "
+                "Bandwidth Test"));
+}
+
+TEST(ImportOsu, RowsThatAreCutHaveNoTimeOrFailed) {
+  const std::string title = "# OSU MPI Allreduce Latency Test v5.7\n# Size       Avg Latency(us)\n";
+  const auto notes = [&](const std::string& rows) {
+    return import_text(title + rows, "x", {.ranks = 2}).notes;
+  };
+  EXPECT_THAT(notes("4 5.12\n8 0.00\n0 7.00\n16\n"),
+              ElementsAre("line 5 was skipped: a message of 0 bytes", "line 4 was skipped: it has no time",
+                          "line 6 was skipped: the row is cut"));
+  EXPECT_THAT(notes("4 5.12\n8 7.1"), ElementsAre("line 4 was skipped: the row is cut"));
+  EXPECT_THAT(notes("4 5.12\n8 7"), ElementsAre("line 4 was skipped: the row is cut"));
+  EXPECT_THAT(notes("4 5.12\n8 7.10"), testing::IsEmpty());
+  const Import import =
+      import_text(title + "4 5.12 1.00 9.00 20 Fail\n8 5.12 1.00 9.00 20 Pass\n\n16 5.12\n# end\n32 5.12\n",
+                  "x", {.ranks = 2});
+  ASSERT_THAT(import.series.at(0).points, SizeIs(3))
+      << "a blank line does not end the table, and a remark does";
+  EXPECT_EQ(import.series[0].points[0].measured->outcome, Outcome::wrong_result);
+  EXPECT_EQ(import.series[0].points[0].measured->note, "OSU's validation failed");
+  EXPECT_EQ(import.series[0].points[1].measured->outcome, Outcome::ok);
+  EXPECT_EQ(import.series[0].points[1].measured->iterations, 20);
+}
+
+TEST(ImportAllReduceBench, ARowWithoutRatesEndsTheTableAndTheFirstLineIsSaid) {
+  const auto table = [](const char* first) {
+    return fmt::format(
+        "x\n| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n"
+        "|    1GiB |  94.15{} |  48.59GBps |\n|    2GiB |  94.15GBps |  48.59GBps |\n",
+        first);
+  };
+  EXPECT_THAT(rejection(table("Gbps")), HasSubstr("holds no complete row"));
+  EXPECT_THAT(import_text(table("GBps"), "x").notes,
+              ElementsAre("line 4: this script prints bandwidths; times were computed from them, with the "
+                          "error of their last digit"));
+}
+
+TEST(ImportParam, OtherPartsOfARowAreKeptAndOtherCollectivesNamed) {
+  const auto row = [](const std::string& tag, const std::string& rest) {
+    return "\tCOMMS-RES-" + tag + "\t1048576\t262144\t" + rest + "\n";
+  };
+  const std::string fits = "60\t61\t65\t58\t70\t17.48\t26.22";
+  const Import import = import_text(row("all_reduce-bfloat16", fits) + row("broadcast-float32", fits) +
+                                        row("all_gather-float32", fits) + row("reduce-float32", "60\t61\t65"),
+                                    "x", {.ranks = 2});
+  ASSERT_THAT(rows_of(import), ElementsAre(Is(Collective::all_reduce, 4, 1048576, 60),
+                                           Is(Collective::broadcast, 4, 1048576, 60)));
+  const Point& point = import.series[0].points[0];
+  EXPECT_EQ(point.key.dtype, DataType::bfloat16);
+  EXPECT_DOUBLE_EQ(point.measured->min.value, 58e-6);
+  EXPECT_DOUBLE_EQ(point.measured->p95.value, 65e-6);
+  EXPECT_EQ(point.measured->backend, Backend::nccl);
+  EXPECT_THAT(
+      import.notes,
+      testing::UnorderedElementsAre(
+          "line 3 was skipped: PARAM's all_gather does not say whether its size is one rank's or that of the "
+          "whole buffer, or is no collective of ringside's",
+          "line 4 was skipped: the row is cut", "the file itself says 4 ranks, so 2 is not used"));
+  // Up to twice the longest time and half of the shortest; a bandwidth below 0.1 says nothing.
+  for (const auto& [rate, taken] : {std::pair("7.49", true),
+                                    {"7.48", false},
+                                    {"36.1", true},
+                                    {"36.2", false},
+                                    {"0.09", true},
+                                    {"0.1", false}}) {
+    const std::string text = row("all_reduce-float32", std::string("60\t61\t65\t58\t70\t") + rate + "\t1");
+    EXPECT_EQ(rejection(text, {.ranks = 2}).empty(), taken) << rate;
+  }
+}
+
+TEST(ImportGlooBenchmark, OtherAlgorithmsAndCutRowsAreNamed) {
+  const auto table = [](const std::string& algorithm, const std::string& rows) {
+    return algorithm +
+           "Options:     processes=4, inputs=1\n"
+           "   elements   min (us)   p50 (us)   p99 (us)   max (us)   avg (GB/s)    samples\n" +
+           rows;
+  };
+  const Import import =
+      import_text(table("Algorithm:   new_allreduce_ring\n",
+                        "  256  10  20  30  40  0.693  77\n  512  10  20  30  40  0.693\n  1024  10  0  30  "
+                        "40  0.693  1\nend\n  64 1 1 1 1 1 1\n") +
+                      table("Algorithm:   barrier_all_to_all\n", "  256  10  20  30  40  0.693  77\n"),
+                  "x");
+  ASSERT_THAT(rows_of(import), ElementsAre(Is(Collective::all_reduce, 4, 1024, 20)));
+  const Point& point = import.series[0].points[0];
+  EXPECT_EQ(point.key.algorithm, "native");
+  EXPECT_DOUBLE_EQ(point.measured->min.value, 10e-6);
+  EXPECT_EQ(point.measured->iterations, 77);
+  EXPECT_EQ(point.measured->backend, Backend::gloo);
+  EXPECT_THAT(
+      import.notes,
+      ElementsAre("2 rows from line 5 on were skipped: the row is cut",
+                  "line 12 was skipped: barrier_all_to_all is no all_reduce, whose elements have 4 bytes"));
+  EXPECT_THAT(rejection(table("", "  256  10  20  30  40  0.693  77\n")),
+              HasSubstr("line 3 was skipped: an algorithm that is not named is no all_reduce"));
+  EXPECT_THAT(rejection(table("Algorithm: allreduce_x\n", "  0  10  20  30  40  0.693  77\n")),
+              HasSubstr("allreduce_x is no"));
+}
+
+TEST(ImportDeepSpeed, SizesHaveUnitsOf1024AndRanksFollowFromBandwidths) {
+  const std::string head =
+      "Comm. Op            Message Size        Count   Total Latency(ms)   Avg Latency(ms)  tput_avg (Gbps)  "
+      "busbw_avg (Gbps)\n";
+  const Import import = import_text(head +
+                                        "all_reduce | [Caller Func: f]\n"
+                                        "    512.0 B    3    1.00   0.08   300.00   225.00\n    2.0 KB    4  "
+                                        "  1.00   0.09   300.00   225.00\n"
+                                        "    2.0 MB    5    1.00   0.10   300.00   225.00\n    2.0 GB    6   "
+                                        " 1.00   0.11   300.00   225.00\n"
+                                        "    0.0 KB    7    1.00   0.09   300.00   225.00\n    3.0 KB    7   "
+                                        " 1.00   0.00   300.00   225.00\n"
+                                        "    1000 TB    1    1.00   0.12   300.00   225.00\n    3.0 PB    7  "
+                                        "  1.00   0.5   300.00   225.00\n"
+                                        "barrier\n    2.0 KB    4    1.00   0.09   300.00   225.00\n",
+                                    "x");
+  EXPECT_THAT(rows_of(import),
+              ElementsAre(Is(Collective::all_reduce, 4, 512, 80), Is(Collective::all_reduce, 4, 2048, 90),
+                          Is(Collective::all_reduce, 4, 2 << 20, 100),
+                          Is(Collective::all_reduce, 4, std::int64_t{2} << 30, 110)));
+  EXPECT_EQ(import.series[0].points[1].measured->iterations, 4);
+  EXPECT_THAT(
+      import.notes,
+      ElementsAre(
+          "3 rows from line 7 on were skipped: it has no time or no size",
+          "line 12 was skipped: the operation barrier is no collective of ringside's",
+          "line 1: these are calls of a training run, rounded and beside its computation: no benchmark"));
+}
+
+TEST(ImportNcclTests, BothHalvesTogetherSayTheRanksThatNeitherSays) {
+  // 20 ranks: each half fits its neighbours, too.
+  EXPECT_THAT(rows_of(import_text(
+                  std::string(kTitle) +
+                      "  1048576  262144  float  sum  -1  514.0  2.04  3.88  0  362.8  2.89  5.49  0\n",
+                  "x")),
+              ElementsAre(Is(Collective::all_reduce, 20, 1048576, 514.0)));
+  EXPECT_THAT(rejection(std::string(kTitle) + "  1048576  262144  float  sum  -1  514.0  2.04  3.88  0\n"),
+              HasSubstr("nothing says on how many ranks"));
+}
+
+TEST(ImportNcclTests, ARootShiftsBothHalves) {
+  const std::string row =
+      std::string(kTitle) +
+      "  1048576  262144  float  none  0  101.4  10.34  10.34  0  99.87  10.50  10.50  0\n";
+  EXPECT_THAT(rows_of(import_text(row, "x", {.ranks = 4, .placement = Placement::in_place})),
+              ElementsAre(Is(Collective::broadcast, 4, 1048576, 99.87)));
+  EXPECT_THAT(rows_of(import_text(row, "x", {.ranks = 4})),
+              ElementsAre(Is(Collective::broadcast, 4, 1048576, 101.4)));
+}
+
+TEST(ImportNcclTests, ThreePointsAreRowsThatWereLeftOut) {
+  const std::string row = "  1024  256  float  sum  -1  17.94  0.06  0.06  0\n";
+  EXPECT_THAT(import_text(kTitle + row + "...\n" + row, "x", {.ranks = 2}).notes,
+              ElementsAre("line 3: rows were left out here; they stay absent"));
+  EXPECT_THAT(import_text(kTitle + row + "..\n" + row, "x", {.ranks = 2}).notes, testing::IsEmpty())
+      << "no word of a log is so short";
+  EXPECT_THAT(import_text(kTitle + row + "…\n", "x", {.ranks = 2}).notes,
+              ElementsAre("line 3: rows were left out here; they stay absent"));
+}
+
+TEST(ImportNcclTests, ARootMayStandApartFromWhatBrokeItsRow) {
+  const std::string text = std::string(kTitle) +
+                           "   268435456      67108864     float     sum      -1 38dc:1:1 [0] NCCL INFO\n   "
+                           "892.85  300.65  300.65       0\n";
+  EXPECT_THAT(rows_of(import_text(text, "x")), ElementsAre(Is(Collective::all_reduce, 2, 268435456, 892.85)));
+}
+
+TEST(ImportNcclTests, WithoutATitleNoColumnOfOperationsIsKnown) {
+  EXPECT_THAT(
+      rows_of(import_text("  4096  128  float  34.62  0.12  0.10  N/A  34.81  0.12  0.10  N/A\n", "x")),
+      ElementsAre(Is(Collective::all_gather, 8, 4096, 34.62)));
+}
+
+TEST(ImportOfTransfers, ATableOfNoBenchmarkAndALastLineAreNoSurprise) {
+  EXPECT_THAT(
+      rejection("# Intel(R) MPI Benchmarks\n  #bytes #repetitions  t[usec]  Mbytes/sec\n  8 1000 1.0 8.0\n",
+                {.transfers_suffice = true}),
+      HasSubstr("holds no complete row"));
+  EXPECT_THAT(import_text("# OSU MPI Bandwidth Test v5.9\n# Size      Bandwidth (MB/s)\n1024   9000.5", "x",
+                          {.transfers_suffice = true})
+                  .notes,
+              testing::IsEmpty());
 }
 
 }  // namespace

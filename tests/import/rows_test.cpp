@@ -1,10 +1,14 @@
 // What a single word, row or field of a foreign file must not be mistaken for.
 
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
 #include "import/import.hpp"
+#include "import/nccl_tests.hpp"
+#include "import/parts.hpp"
 #include "tests/results/examples.hpp"
 
 namespace ringside {
@@ -200,6 +204,169 @@ TEST(ImportedRows, BytesThatAreNoTextAreReplaced) {
           kTitle + kRow,
       "x");
   EXPECT_EQ(import.gpu, "NVIDIA L40\xEF\xBF\xBD");
+}
+
+TEST(Words, NumbersEndWhereQuotesEscapesAndColoursBegin) {
+  for (const char* behind : {"", "\\n", "\"", "'", "<b>", "\x1b[0m", ",", ",7"}) {
+    EXPECT_EQ(number_in_word(std::string("12.5") + behind), 12.5) << behind;
+    EXPECT_EQ(whole_in_word(std::string("12") + behind), 12) << behind;
+  }
+  for (const char* word : {"", "a", "x12", "z", "12x", "12:", "12)", "12;", "12|", "12 ", "inf", "nan", "-",
+                           ".", "1e999", ":1", "}"}) {
+    EXPECT_EQ(number_in_word(word), std::nullopt) << word;
+    EXPECT_EQ(whole_in_word(word), std::nullopt) << word;
+  }
+  EXPECT_EQ(number_in_word("-2.5"), -2.5);
+  EXPECT_EQ(number_in_word("9e3"), 9000);
+  EXPECT_EQ(whole_in_word("-1"), std::nullopt);
+  EXPECT_EQ(whole_in_word("0"), 0);
+  EXPECT_EQ(whole_in_word("1.5"), std::nullopt);
+  EXPECT_EQ(ranks_in_word("100000000"), 100'000'000);
+  EXPECT_EQ(ranks_in_word("100000001"), std::nullopt);
+  EXPECT_EQ(ranks_in_word("x"), std::nullopt);
+  EXPECT_EQ(iterations_in_word("1000000001"), 1'000'000'000);
+  EXPECT_EQ(iterations_in_word("999999999"), 999'999'999);
+  EXPECT_EQ(iterations_in_word("x"), 0);
+}
+
+TEST(Words, BlanksAndBarsEndThem) {
+  EXPECT_THAT(words_of(" a\tb|c\r\nd "), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(words_of(""), IsEmpty());
+  EXPECT_THAT(words_of(" | "), IsEmpty());
+  EXPECT_EQ(first_word("  a b"), "a");
+  EXPECT_EQ(first_word("ab"), "ab");
+  EXPECT_EQ(first_word("  "), "");
+  EXPECT_EQ(clean("a\\nb"), "a");
+  EXPECT_EQ(clean("a\"b"), "a");
+  EXPECT_EQ(clean("a<b"), "a");
+  EXPECT_EQ(clean("a\x1b[0m"), "a");
+  EXPECT_EQ(clean("a'b"), "a'b");
+  EXPECT_EQ(after("x: y", "x:"), " y");
+  EXPECT_EQ(after("x: y", "z"), std::nullopt);
+  std::string kept;
+  EXPECT_EQ(without_tabs("a\tb", kept), "a b");
+  EXPECT_EQ(without_tabs("a b", kept), "a b");
+  EXPECT_EQ(gpu_of_rank("# Rank 0 on n device 0 [0x17] NVIDIA  L40S\\n"), "NVIDIA L40S");
+  EXPECT_EQ(gpu_of_rank("# Rank 0 on n device 0"), "");
+}
+
+TEST(Words, TagsOfMpirunGoFromEveryPlace) {
+  std::string kept;
+  EXPECT_EQ(without_rank_tags("[1,0]<stdout>: a [1,12]<stderr>:b", kept), " a b");
+  EXPECT_EQ(without_rank_tags("[1,0]<stdin>: a", kept), "[1,0]<stdin>: a");
+  EXPECT_EQ(without_rank_tags("1,0]<stdout>: a", kept), "1,0]<stdout>: a");
+  EXPECT_EQ(without_rank_tags("8 [1,0]<stdout>:9", kept), "8 9");
+}
+
+TEST(Words, ADecimalCommaStandsAloneBetweenDigits) {
+  EXPECT_TRUE(has_decimal_comma("60,12"));
+  EXPECT_TRUE(has_decimal_comma("6,1"));
+  for (const char* word : {",5", "5,", "5,5,5", "a,b", "1.5", "60,12 ", "6,x", ""}) {
+    EXPECT_FALSE(has_decimal_comma(word)) << word;
+  }
+}
+
+TEST(Words, ALineKnowsWhetherItMayBeARowAndIsAscii) {
+  LogLine line;
+  const auto is_like_row = [&](std::string_view text) {
+    line.take(text);
+    return line.is_like_row;
+  };
+  for (const char* text : {" 8 float sum -1 12.34", "a\tz\r", "0 9", ""}) {
+    EXPECT_TRUE(is_like_row(text)) << text;
+    EXPECT_TRUE(line.is_ascii) << text;
+  }
+  for (const char* text : {"| 8 |", "Size", "8 (B)", "#", "8/9", "8:9", "8 {", "8 `"}) {
+    EXPECT_FALSE(is_like_row(text)) << text;
+    EXPECT_TRUE(line.is_ascii) << text;
+  }
+  EXPECT_FALSE(is_like_row("8 µs"));
+  EXPECT_FALSE(line.is_ascii);
+}
+
+TEST(SkippedRowsOfALog, TheReasonOfMostComesFirst) {
+  SkippedRows skipped;
+  skipped.add(3, "a");
+  skipped.add(4, "b");
+  skipped.add(5, "b");
+  skipped.add(9, "c");
+  EXPECT_THAT(skipped.sentences(), ElementsAre("2 rows from line 4 on were skipped: b",
+                                               "line 3 was skipped: a", "line 9 was skipped: c"));
+}
+
+TEST(PossibleTimes, HaveALeastAndAMostInEachPart) {
+  const auto possible = [](auto set, double value) {
+    Measurement measurement{.outcome = Outcome::ok, .seconds = {1}};
+    set(measurement, value);
+    return has_possible_times(measurement);
+  };
+  const auto seconds = [](Measurement& it, double value) { it.seconds = {value}; };
+  const auto low = [](Measurement& it, double value) { it.low = {value}; };
+  const auto high = [](Measurement& it, double value) { it.high = {value}; };
+  const auto least = [](Measurement& it, double value) { it.min = {value}; };
+  const auto p95 = [](Measurement& it, double value) { it.p95 = {value}; };
+  const auto sample = [](Measurement& it, double value) { it.samples = {1, value}; };
+  const auto repetition = [](Measurement& it, double value) { it.repetitions = {1, value}; };
+  const std::vector<std::function<void(Measurement&, double)>> parts = {seconds, low,    high,      least,
+                                                                        p95,     sample, repetition};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_TRUE(possible(parts[i], 1e-9)) << i;
+    EXPECT_TRUE(possible(parts[i], 1e9)) << i;
+    EXPECT_FALSE(possible(parts[i], 0.9e-9)) << i;
+    EXPECT_FALSE(possible(parts[i], 1.1e9)) << i;
+    EXPECT_EQ(possible(parts[i], 0), i >= 1 && i <= 4) << i << ": only these may be unknown";
+  }
+  EXPECT_TRUE(has_possible_times({.outcome = Outcome::wrong_result})) << "it has none";
+}
+
+TEST(RanksOfBandwidths, AreThoseThatAllRowsAgreeOn) {
+  const auto of_ring = [](int ranks, double algbw) {
+    return Bandwidths{.algbw = algbw, .busbw = algbw * 2 * (ranks - 1) / ranks};
+  };
+  for (const int ranks : {2, 3, 7, 8, 64}) {
+    EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {of_ring(ranks, 120), of_ring(ranks, 50)}), ranks);
+  }
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_gather, {{.algbw = 100, .busbw = 75}}), 4);
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {of_ring(4, 100), of_ring(8, 100)}), std::nullopt);
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {of_ring(64, 1)}), std::nullopt) << "too few digits";
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {of_ring(3, 1)}), 3);
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {{.algbw = 0.99, .busbw = 1.32}}), std::nullopt);
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {{.algbw = 1.2, .busbw = 0.99}}), std::nullopt);
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {}), std::nullopt);
+  EXPECT_EQ(ranks_of_bandwidths(Collective::all_reduce, {{.algbw = 10, .busbw = 20}}), std::nullopt);
+  ImportedTable table(2);
+  table[0].ranks = 5;
+  table[0].bandwidths = table[1].bandwidths = of_ring(8, 100);
+  add_ranks_of_bandwidths(Collective::all_reduce, table);
+  EXPECT_EQ(table[0].ranks, 5) << "it said so itself";
+  EXPECT_EQ(table[1].ranks, 8);
+}
+
+TEST(NcclTypes, ThoseOfOthersAreKnownToBeTypes) {
+  const std::vector<std::pair<std::string, std::optional<DataType>>> types = {
+      {"float", DataType::float32},  {"half", DataType::float16}, {"bfloat16", DataType::bfloat16},
+      {"double", DataType::float64}, {"int32", DataType::int32},  {"int64", DataType::int64},
+      {"int", DataType::int32},      {"int8", std::nullopt},      {"uint8", std::nullopt},
+      {"char", std::nullopt},        {"uint32", std::nullopt},    {"uint64", std::nullopt},
+      {"f8e4m3", std::nullopt},      {"f8e5m2", std::nullopt},    {"fp8_e4m3", std::nullopt},
+      {"fp8_e5m2", std::nullopt}};
+  for (const auto& [word, dtype] : types) {
+    EXPECT_TRUE(is_nccl_dtype(word)) << word;
+    EXPECT_EQ(nccl_dtype(word), dtype) << word;
+  }
+  EXPECT_FALSE(is_nccl_dtype("complex"));
+  EXPECT_EQ(nccl_dtype("complex"), std::nullopt);
+}
+
+TEST(NcclVersions, AreCodesSince29) {
+  EXPECT_EQ(nccl_version_of_code("20900"), "2.9.0");
+  EXPECT_EQ(nccl_version_of_code("20899"), std::nullopt);
+  EXPECT_EQ(nccl_version_of_code("22803,"), "2.28.3");
+  EXPECT_EQ(nccl_version_of_code("x"), std::nullopt);
+  EXPECT_EQ(collective_of_program("all_gather_perf"), Collective::all_gather);
+  EXPECT_EQ(collective_of_program("alltoall_perf_mpi"), Collective::all_to_all);
+  EXPECT_EQ(collective_of_program("_perf"), std::nullopt);
+  EXPECT_EQ(collective_of_program("scatter_perf"), std::nullopt);
 }
 
 }  // namespace

@@ -127,5 +127,158 @@ TEST(Anonymised, NamesThatAreGluedToARowAreReplacedToo) {
       "host1:1:2 [0] NCCL INFO x\n 1048576 float sum      -1host1:1:2 [0] NCCL INFO x\n");
 }
 
+const std::string kInfo = "h:1:2 [0] NCCL INFO ";
+
+TEST(RunFacts, EachTransportIsCountedWithItsFirstLine) {
+  const RunFacts facts = read_run_facts(
+      kInfo + "Ring 00 : 0[0] -> 1[1] via SHM/direct\n" + kInfo + "0[0] -> 1[1] via P2P/CUMEM\n" + kInfo +
+      "Channel 00 : 0 -> 1 via NET/IB/0\n" + kInfo + "Channel 00 : 0 -> 1 via NET/Socket/1/GDRDMA\n" + kInfo +
+      "Channel 01 : 0 -> 1 via P2P/IPC\n" + kInfo + "going via P2P/IPC\n" +
+      "Channel 01 : 0 -> 1 via P2P/IPC\n");
+  EXPECT_EQ(facts.shared_memory.line, 1U);
+  EXPECT_EQ(facts.peer_to_peer.line, 2U);
+  EXPECT_EQ(facts.peer_to_peer.count, 2);
+  EXPECT_EQ(facts.without_gpudirect.line, 3U);
+  EXPECT_EQ(facts.gpudirect.line, 4U);
+  EXPECT_EQ(facts.sockets.count, 1);
+  EXPECT_EQ(facts.sockets.line, 4U);
+  EXPECT_EQ(facts.nvls.line, 0U);
+}
+
+TEST(RunFacts, NetworksAndNicsAreThoseThatNcclNames) {
+  const RunFacts facts =
+      read_run_facts(kInfo + "x\n" + kInfo + "Using network AWS Libfabric \r\n" + kInfo +
+                     "NET/IB : Using [0]mlx5_0:1/IB nothing [1]x ; OOB [2]y:z<0>\n" + kInfo +
+                     "    + NET[0.0] - NET/3 (x)\n" + kInfo + "    + NET[25.0] - \n" + kInfo +
+                     "    + NET[12.5]\n" + kInfo + "    + NET[50.0] - NET/4 (x)\n");
+  EXPECT_EQ(facts.network, "AWS Libfabric");
+  EXPECT_EQ(facts.network_line, 2U);
+  EXPECT_THAT(facts.nics, ElementsAre("mlx5_0:1/IB"));
+  EXPECT_EQ(facts.nics_line, 3U);
+  ASSERT_TRUE(facts.nic_rates.contains("h"));
+  EXPECT_EQ(facts.nic_rates.at("h").count("NET/3"), 0U) << "no NIC is that slow";
+  EXPECT_EQ(facts.nic_rates.at("h").at("NET/4"), 50);
+}
+
+TEST(RunFacts, NumbersOfRanksAndNodesHaveAMost) {
+  const auto of = [](const std::string& line) { return read_run_facts(kInfo + line + "\n"); };
+  EXPECT_EQ(of("nNodes 9999999").nodes, 9'999'999);
+  EXPECT_EQ(of("nNodes 10000000").nodes, std::nullopt);
+  EXPECT_EQ(of("nNodes 0").nodes, std::nullopt);
+  EXPECT_EQ(of("nNodes 1").nodes, 1);
+  EXPECT_EQ(of("comm 0x1 rank 0 nranks 9999999 cudaDev 0 - Init COMPLETE").ranks, 9'999'999);
+  EXPECT_EQ(of("comm 0x1 rank 0 nranks 10000000 cudaDev 0 - Init COMPLETE").ranks, std::nullopt);
+  EXPECT_EQ(of("comm 0x1 rank 0 nranks 8 cudaDev 0 - Init START").ranks, std::nullopt);
+  EXPECT_EQ(read_run_facts("#  Rank  9999999 Pid 1 on n1 device 0\n").ranks, 10'000'000);
+  EXPECT_EQ(read_run_facts("#  Rank  10000000 Pid 1 on n1 device 0\n").ranks, std::nullopt);
+  EXPECT_EQ(read_run_facts("#  Rank  7 Pid 1 on n1 device 0\n#  Rank  3 Pid 1 on n1 device 0\n").ranks, 8);
+  const RunFacts facts = read_run_facts(
+      "#  Rank  0 Pid 17 on n1 device 0\n#  Rank  1 Pid 17 on n2 device 0\n#  Rank  2 on n3 device 0 Pid\n");
+  EXPECT_THAT(facts.processes, ElementsAre("n1 17", "n2 17"));
+  EXPECT_THAT(facts.gpus, IsEmpty());
+}
+
+TEST(RunFacts, SettingsEndWhereTheirValueDoes) {
+  const auto value = [](const std::string& line) {
+    const RunFacts facts = read_run_facts("x\n" + line + "\n");
+    const auto found = facts.settings.find("NCCL_ALGO");
+    return found == facts.settings.end() ? "-"
+                                         : found->second.value + "@" + std::to_string(found->second.line);
+  };
+  EXPECT_EQ(value("export NCCL_ALGO=Ring"), "Ring@2");
+  EXPECT_EQ(value("NCCL_ALGO=Ring ./all_reduce_perf"), "Ring@2");
+  for (const char* end : {"\t1", "\r", ";x", "'", "\"x", "\\n"}) {
+    EXPECT_EQ(value(std::string("'-x NCCL_ALGO=Ring") + end), "Ring@2") << end;
+  }
+  EXPECT_EQ(value("NCCL_ALGO="), "-");
+  EXPECT_EQ(value("NCCL_ALGO"), "-");
+  EXPECT_EQ(value("NCCL_ALGO Ring"), "-");
+  EXPECT_EQ(value("0NCCL_ALGO=Ring"), "-");
+  EXPECT_EQ(value("MY_NCCL_ALGO=Ring NCCL_ALGO=Tree"), "Tree@2");
+  EXPECT_EQ(value(kInfo + "NCCL_ALGO set by environment to Tree.\\n"), "Tree@2");
+  EXPECT_EQ(value(kInfo + "NCCL_ALGO set by environment to Tree"), "Tree@2");
+  EXPECT_EQ(value(kInfo + "ALGO set by environment to NCCL_ALGO=Ring."), "-");
+  EXPECT_EQ(read_run_facts("NCCL version 2.18.3+cuda12\nNCCL version 2.19.0\n").nccl, "2.18.3");
+}
+
+TEST(RunFacts, WhatFailedIsShownAsFarAsALineHolds) {
+  const std::string long_text(300, 'x');
+  const auto failures = read_run_facts("n1: Test CUDA failure " + long_text +
+                                       "\nn1: Test NCCL failure a \t\r\n"
+                                       "n1: NCCL WARN Got completion \"x\n")
+                            .failures;
+  EXPECT_THAT(failures,
+              ElementsAre(testing::Pair(1, "line 1: Test CUDA failure " + long_text.substr(0, 160 - 18)),
+                          testing::Pair(2, "line 2: Test NCCL failure a"),
+                          testing::Pair(3, "line 3: NCCL WARN Got completion")));
+  const RunFacts facts = read_run_facts(
+      "nThread 1 nGpus 8\nnThread 1\nnGpus 8\n# Avg bus bandwidth : 1\n# Out of bounds values : 0 OK\n");
+  EXPECT_EQ(facts.runs, 1);
+  EXPECT_EQ(facts.average_lines, 1);
+  EXPECT_EQ(facts.bounds_lines, 1);
+  EXPECT_FALSE(facts.incomplete());
+  EXPECT_TRUE(read_run_facts("").incomplete()) << "no run is no whole one";
+}
+
+TEST(Anonymised, AddressesHaveTheFormOfAddresses) {
+  const auto is_address = [](const std::string& text) {
+    return anonymised("x " + text + " y") == "x address1 y";
+  };
+  for (const char* address :
+       {"10.0.0.1", "255.255.255.255", "0.0.0.0", "fe80::1", "::ffff", "1:2:3:4:5:6:7:8", "02:42:ac:11:00:02",
+        "GPU-aabbccdd-0011-2233-4455-66778899aabb"}) {
+    EXPECT_TRUE(is_address(address)) << address;
+  }
+  for (const char* other : {"10.0.0", "10.0.0.256", "10.0.0.1000", "10.0.0.1x", "10.0..1", "1:2:3",
+                            "12:30:01", "::", "a:b", "1:2:3:4:5:6:7", "02:42:ac:11:00:2", "fe80::1g",
+                            "GPU-aabbccdd-0011-2233-4455-66778899aab", "GPU-x"}) {
+    EXPECT_EQ(anonymised("x " + std::string(other) + " y"), "x " + std::string(other) + " y") << other;
+  }
+  EXPECT_EQ(anonymised("10.0.0.1:22 10.0.0.2 10.0.0.1"), "address1:22 address2 address1");
+  EXPECT_EQ(anonymised("10.0.0.1"), "address1");
+}
+
+TEST(Anonymised, PeopleAreNamedInPathsAndBeforeHosts) {
+  for (const char* path : {"/home/", "/Users/", "/users/", "/home/users/"}) {
+    EXPECT_EQ(anonymised(std::string("a ") + path + "alice/x alice"),
+              std::string("a ") + path + "user1/x user1")
+        << path;
+  }
+  EXPECT_EQ(anonymised("/home/al/x al"), "/home/al/x al") << "too short for a name";
+  EXPECT_EQ(anonymised("/home/$USER /home/USER/x USER"), "/home/$USER /home/USER/x USER");
+  EXPECT_EQ(anonymised("bob@node1 bob"), "user1@node1 user1");
+  EXPECT_EQ(anonymised("root@node1 root"), "root@node1 root");
+  EXPECT_EQ(anonymised("al@node1 al"), "al@node1 al");
+  EXPECT_EQ(anonymised("123@node1 123"), "123@node1 123");
+  EXPECT_EQ(anonymised("bob@1 bob"), "bob@1 bob");
+  EXPECT_EQ(anonymised("bob@ bob"), "bob@ bob");
+  EXPECT_EQ(anonymised("a.b-c@x a.b-c"), "user1@x user1");
+}
+
+TEST(Anonymised, HostsAreThoseThatLinesOfNcclBeginWith) {
+  const auto line = [](const std::string& host, const char* rest = ":1:2 [0] NCCL INFO x") {
+    return host + rest + " " + host;
+  };
+  EXPECT_EQ(anonymised(line("gpu-04")), "host1:1:2 [0] NCCL INFO x host1");
+  EXPECT_EQ(anonymised(line("n1", ":1:2 [0] NCCL WARN x")), "host1:1:2 [0] NCCL WARN x host1");
+  EXPECT_EQ(anonymised("a\tn1:1:2 [12] NCCL INFO n1x xn1"), "a\thost1:1:2 [12] NCCL INFO n1x xn1");
+  EXPECT_EQ(anonymised("longer:1:2 [0] NCCL INFO xlonger"), "host1:1:2 [0] NCCL INFO xhost1")
+      << "nothing else looks like it";
+  EXPECT_EQ(anonymised("short:1:2 [0] NCCL INFO xshort"), "host1:1:2 [0] NCCL INFO xshort");
+  for (const auto& [host, rest] : {std::pair("n", ":1:2 [0] NCCL INFO x"),
+                                   {"n1", ":1 [0] NCCL INFO x"},
+                                   {"n1", ":1:2:3 [0] NCCL INFO x"},
+                                   {"n1", ":1:2 [0]            NCCL INFO x"},
+                                   {"n1", ":1:2 NCCL INFO x"},
+                                   {"localhost", ":1:2 [0] NCCL INFO x"},
+                                   {"n(1", ":1:2 [0] NCCL INFO x"}}) {
+    EXPECT_EQ(anonymised(line(host, rest)), line(host, rest)) << host << rest;
+  }
+  EXPECT_EQ(anonymised(" [0] NCCL INFO x"), " [0] NCCL INFO x");
+  EXPECT_EQ(anonymised("node1.site.org:1:2 [0] NCCL INFO node1 node1.site.org"),
+            "host1:1:2 [0] NCCL INFO host2 host1");
+  EXPECT_EQ(anonymised("n.site.org:1:2 [0] NCCL INFO n n.site.org"), "host1:1:2 [0] NCCL INFO n host1");
+}
+
 }  // namespace
 }  // namespace ringside
