@@ -143,7 +143,7 @@ inline void add_layouts(Variants& all) {
           legend[i].line = Stroke{};
         }
         if (i % 3 == 1) {
-          legend[i].mark = MarkStyle{.outlined = i % 2 == 0};
+          legend[i].mark = MarkStyle{.color = kBlack, .outlined = i % 2 == 0};
           legend[i].interval = i % 4 == 1;
         }
         if (i % 4 == 1) {
