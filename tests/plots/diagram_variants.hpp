@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/error.hpp"
 #include "plots/charts/plan_charts.hpp"
 #include "schedule/program/run_rounds.hpp"
 #include "schedule/registry.hpp"
@@ -291,6 +292,44 @@ inline void add_curves(Variants& all) {
     }
   }
   all.push_back({"no bandwidth", exposed_against_bandwidth({{.label = "a", .points = {{0, 1}}}}, kContext)});
+}
+
+/// What the drawing of `draw` is refused with; empty where it is not.
+template <typename Draw>
+std::string refusal_of(const Draw& draw) {
+  try {
+    draw();
+  } catch (const Error& error) {
+    return fmt::format("{} {}", exit_status(error.kind()), error.what());
+  }
+  return "";
+}
+
+inline void add_refusals(Variants& all) {
+  all.begin("refusals");
+  for (const double seconds : {9e-31, 1e-30, 1.0, 1e30, 1.1e30, 0.0, -1.0}) {
+    for (int which = 0; which < 6; ++which) {
+      Point one = point("ring", 4, 4096, 1, 1);
+      one.predicted->low = one.predicted->high = one.predicted->seconds;
+      (which == 0   ? one.predicted->seconds
+       : which == 1 ? *one.predicted->low
+       : which == 2 ? *one.predicted->high
+       : which == 3 ? one.measured->seconds
+       : which == 4 ? one.measured->low
+                    : one.measured->high) = {seconds};
+      all.push_back(fmt::format("{} as time {}", seconds, which),
+                    refusal_of([&] { time_vs_size({one}, kContext); }) + refusal_of([&] {
+                      ratio({one}, kContext);
+                    }) + refusal_of([&] { bus_bandwidth({one}, kContext); }));
+    }
+  }
+  for (const int ranks : {16, 17}) {
+    all.push_back(fmt::format("a schedule of {} ranks", ranks),
+                  refusal_of([&] { schedule_diagram(samples::ring_schedule(ranks), kContext); }));
+    all.push_back(fmt::format("a program of {} ranks", ranks), refusal_of([&] {
+                    program_diagram({samples::ring_schedule(ranks), {.num_elements = 1 << 20}, {}}, kContext);
+                  }));
+  }
 }
 
 }  // namespace ringside::plots::variants

@@ -124,7 +124,7 @@ TEST(EveryChart, OfEveryKindLooksAsItDid) {
         variants::add_scripts, variants::add_sizes, variants::add_panels, variants::add_odd_points,
         variants::add_crossovers, variants::add_lines_over_keys, variants::add_speedup_maps,
         variants::add_heat_maps, variants::add_schedules, variants::add_timelines, variants::add_topologies,
-        variants::add_costs, variants::add_steps, variants::add_curves}) {
+        variants::add_costs, variants::add_steps, variants::add_curves, variants::add_refusals}) {
     EXPECT_NO_THROW(add(all));
   }
   if (const char* folder = std::getenv("RINGSIDE_SHOW_LOOKS")) {
