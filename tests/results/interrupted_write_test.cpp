@@ -3,11 +3,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,6 +89,29 @@ TEST(Journal, IsMovedAsideForWhatWouldBeLostAlone) {
   }
 }
 
+TEST(Journal, OfManyPointsThatAreMeasuredAgainLosesNothing) {
+  const examples::ScratchFolder folder;
+  const std::filesystem::path file = folder / "results.jsonl";
+  std::vector<Point> points(20, examples::full_point());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].key.bytes.value = static_cast<std::int64_t>(i);
+  }
+  Journal::create(file, examples::header()).append(points);
+  EXPECT_FALSE(keep_measurements(file, points).has_value());
+  EXPECT_TRUE(keep_measurements(file, std::span(points).first(19)).has_value());
+}
+
+TEST(Journal, IsForEverybodyWhomTheMaskLetsIn) {
+  const examples::ScratchFolder folder;
+  const mode_t before = ::umask(0);
+  { const Journal journal = Journal::create(folder / "results.jsonl", examples::header()); }
+  ::umask(before);
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder / "results.jsonl").permissions(),
+            perms::owner_read | perms::owner_write | perms::group_read | perms::group_write |
+                perms::others_read | perms::others_write);
+}
+
 TEST(Journal, OfOthersIsMovedAsideWhereItsHeaderSaysSo) {
   const examples::ScratchFolder folder;
   const std::filesystem::path file = folder / "results.jsonl";
@@ -145,28 +170,37 @@ TEST(Journal, RefusalsSayWhatIsThereAndWhatToDo) {
             file.string() + ": none of its 1 points is one that scenario 'small' asks for" + advice);
   request.keys.push_back(examples::full_point().key);
   EXPECT_EQ(said(request), "");
+  there.machine.reset();
+  { const Journal journal = Journal::create(file, there); }
+  EXPECT_EQ(said(request), "") << "`measure` knew no machine";
+  request.header.version = "2";
+  request.header.host["cpu"] = "EPYC";
+  EXPECT_EQ(resume_journal(file, request).notes,
+            (std::vector<std::string>{
+                "the earlier results were written by version 0.1.0, this is version 2",
+                "the earlier results come from a host whose cpu is 'Xeon', here it is 'EPYC'"}));
 }
 
 TEST(WriteFile, ReplacesAFileAtOnceAndWritesIntoWhatALinkLeadsTo) {
   namespace fs = std::filesystem;
   const examples::ScratchFolder folder;
   const fs::path file = folder / "a/b/text";
-  write_file(file, "first");
+  ringside::write_file(file, "first");
   fs::create_hard_link(file, folder / "before");
-  write_file(file, "second");
+  ringside::write_file(file, "second");
   EXPECT_EQ(read_text(file), "second");
   EXPECT_EQ(read_text(folder / "before"), "first") << "who reads it meanwhile has the whole of it";
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "a/b"), fs::directory_iterator()), 1);
   fs::create_symlink(file, folder / "link");
-  write_file(folder / "link", "third");
+  ringside::write_file(folder / "link", "third");
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
   EXPECT_EQ(read_text(file), "third");
   const fs::path taken = folder / "taken";
   fs::create_directory(taken);
-  EXPECT_EQ(examples::message_of(ErrorKind::environment, [&] { write_file(taken, "x"); }),
+  EXPECT_EQ(examples::message_of(ErrorKind::environment, [&] { ringside::write_file(taken, "x"); }),
             "cannot write " + taken.string() + ": Is a directory");
   if (::access("/dev/full", W_OK) == 0) {
-    EXPECT_EQ(examples::message_of(ErrorKind::environment, [] { write_file("/dev/full", "x"); }),
+    EXPECT_EQ(examples::message_of(ErrorKind::environment, [] { ringside::write_file("/dev/full", "x"); }),
               "cannot write /dev/full: No space left on device");
   }
 }
@@ -205,6 +239,7 @@ TEST(PageRecords, AreThoseBetweenTheirTagsAndNothingElse) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   const std::string page = std::string(kPageStart) + "<p>" + element + "</html>";
   EXPECT_EQ(records_in(page, "a.html"), json_for_page(records));
+  EXPECT_EQ(records_in(std::string(kPageStart) + records_element(""), "a.html"), "");
   const std::size_t start = page.find("<script"), end = page.find("</script>") + 10;
   for (std::size_t at = start; at < end; ++at) {
     std::string changed = page;

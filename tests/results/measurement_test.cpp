@@ -85,7 +85,7 @@ TEST(Records, OfNothingHaveTheirDefaults) {
   EXPECT_EQ(fmt::format("{} {} {} {} {} {}", name(probe.kind), probe.ranks, probe.bytes.value, probe.messages,
                         probe.first, probe.second),
             "ping_pong 2 0 1 0 1");
-  EXPECT_EQ((ProbeKey{.first = 2, .second = 7}.distance()), 5);
+  EXPECT_EQ((ProbeKey{.bytes = {}, .first = 2, .second = 7}.distance()), 5);
   EXPECT_EQ(fmt::format("{} {} {} {} {} {}", limit.flows, limit.crossings, limit.others, limit.ranks,
                         limit.cores, limit.factor),
             "0 0 false 0 0 0");

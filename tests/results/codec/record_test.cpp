@@ -343,7 +343,8 @@ TEST(Record, EveryProblemNamesTheWholePathToItsPlace) {
   EXPECT_EQ(said("/predicted/limits/0", 3), "predicted.limits is not a JSON object");
   EXPECT_EQ(said("/predicted/seconds", -0.5), "predicted.seconds is -0.5, a time cannot be negative");
   EXPECT_EQ(said("/measured/samples", {-1.0}), "measured.samples is -1.0, it must be a number from 0 on");
-  EXPECT_EQ(said("/measured/note", 3), "measured.note is 3, it must be a text");
+  EXPECT_EQ(said("/measured/note", {{"µ", 1}}), R"(measured.note is {"µ":1}, it must be a text)");
+  EXPECT_EQ(said("/predicted/seconds", 0.0), "") << "a time of nothing";
   EXPECT_EQ(said("/predicted/known", "yes"), "predicted.known is \"yes\", it must be true or false");
   EXPECT_EQ(said("/measured/machine_tuning", {1}), "measured.machine_tuning is not a JSON object");
   EXPECT_EQ(said("/series", 0), "series is 0, it must be a whole number from 1 on");
@@ -386,7 +387,7 @@ TEST(Record, WhatOnlySomePointsHaveComesBack) {
             R"("dtype":"float32","op":"sum"})");
   const std::string quoted = "a\"b\\c\x1F\x7F ~µ\u202e";
   point.measured->note = quoted;
-  EXPECT_THAT(to_line(point), HasSubstr(R"("note":"a\"b\\c\u001f)"));
+  EXPECT_THAT(to_line(point), HasSubstr("\"note\":\"a\\\"b\\\\c\\u001f\x7F ~µ\\u202e\""));
   EXPECT_EQ(reread(point).measured->note, quoted);
 }
 
