@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,6 +49,33 @@ TEST(Names, ElementsHaveTheirSize) {
   EXPECT_THAT(sizes, ElementsAre(4, 8, 2, 2, 4, 8));
 }
 
+/// What proofs, prices, measurements and logs take from the rows.
+TEST(Collectives, HaveTheirRows) {
+  std::string rows;
+  for (const CollectiveRow& row : kCollectives) {
+    const Collective one = row.collective;
+    EXPECT_EQ(&row_of(one), &row);
+    rows += fmt::format("{}: {} to {}, {}{}{}{}, {} in a buffer, {} of S, '{}' '{}' '{}'\n", name(one),
+                        name(row.starts), name(row.ends), reduces(one) ? "reduces " : "",
+                        has_root(one) ? "root " : "", scattered(one) ? "scattered " : "",
+                        row.nccl_sends ? "sends" : "", messages_in_buffer(one, 5), bus_share(one, 4),
+                        row.nccl_tests, row.osu, row.imb);
+  }
+  EXPECT_EQ(
+      rows,
+      R"(all_reduce: everything to everything, reduces , 1 in a buffer, 1.5 of S, '' 'Allreduce' 'Allreduce'
+reduce_scatter: everything to own_part, reduces scattered , 1 in a buffer, 0.75 of S, '' 'Reduce_scatter' 'Reduce_scatter'
+all_gather: own_part to everything, scattered , 1 in a buffer, 0.75 of S, '' 'Allgather' 'Allgather'
+broadcast: everything_at_root to everything, root , 1 in a buffer, 1 of S, '' 'Broadcast' 'Bcast'
+reduce: everything to everything_at_root, reduces root , 1 in a buffer, 1 of S, '' 'Reduce' 'Reduce'
+gather: own_part to everything_at_root, root scattered sends, 1 in a buffer, 0.75 of S, '' 'Gather' 'Gather'
+all_to_all: own_part to part_of_each, scattered sends, 5 in a buffer, 0.75 of S, 'alltoall' 'All-to-All' 'Alltoall'
+send_recv: own_part to previous_part, scattered sends, 5 in a buffer, 1 of S, 'sendrecv' '' ''
+)");
+  EXPECT_EQ(CollectiveRow{}.bus_factor, 0);
+  EXPECT_FALSE(CollectiveRow{}.nccl_sends);
+}
+
 TEST(NearestName, FindsSlipsOfTheFinger) {
   EXPECT_EQ(nearest_name("rng", kAlgorithms), "ring") << "left out";
   EXPECT_EQ(nearest_name("rinng", kAlgorithms), "ring") << "one too many";
@@ -87,7 +115,9 @@ TEST(Backends, HaveTheLibraryWhoseCollectivesAreNative) {
   EXPECT_EQ(library_of(Backend::gloo), "Gloo");
   EXPECT_EQ(library_of(Backend::nccl), "NCCL");
   EXPECT_EQ(library_of(Backend::mpi), "MPI");
-  EXPECT_EQ(library_of(Backend::shm), "");
+  for (const Backend none : {Backend::shm, Backend::threads, Backend::automatic}) {
+    EXPECT_EQ(library_of(none), "");
+  }
 }
 
 TEST(NearestName, TakesTheFirstOfTwoThatAreEquallyNear) {
@@ -108,6 +138,39 @@ TEST(Error, EachKindHasItsExitStatus) {
   EXPECT_EQ(exit_status(ErrorKind::peer_lost), 1);
   EXPECT_EQ(exit_status(ErrorKind::failed), 1);
   EXPECT_EQ(kExitBug, 70) << "scripts tell a bug of ours by it";
+}
+
+TEST(Error, OfAKeyIsBadInputAndOthersStayAsTheyAre) {
+  EXPECT_EQ(value_of_key([] { return 7; }), 7);
+  const auto thrown = [](ErrorKind kind) -> std::string {
+    try {
+      value_of_key([&]() -> int { throw Error(kind, "ranks: too many"); });
+    } catch (const KeyError& error) {
+      return "key " + std::to_string(exit_status(error.kind())) + " " + error.what();
+    } catch (const Error& error) {
+      return std::to_string(exit_status(error.kind())) + " " + error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(thrown(ErrorKind::bad_input), "key 2 ranks: too many");
+  EXPECT_EQ(thrown(ErrorKind::environment), "3 ranks: too many");
+  EXPECT_EQ(thrown(ErrorKind::failed), "1 ranks: too many");
+}
+
+TEST(Error, AValueThatNoEnumDeclaresIsABug) {
+  const auto said = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const Bug& bug) {
+      return bug.what();
+    }
+    return "nothing";
+  };
+  EXPECT_THAT(said([] { name(static_cast<DataType>(99)); }),
+              testing::EndsWith("an enum holds a value that has no name (expected a declared value)"));
+  EXPECT_THAT(said([] { size_of(static_cast<DataType>(99)); }),
+              testing::EndsWith("an unknown data type has no size (expected a declared value)"));
+  EXPECT_EQ(exit_status(static_cast<ErrorKind>(99)), kExitBug);
 }
 
 TEST(Error, ABugNamesItsPlace) {

@@ -1,10 +1,12 @@
 #include "common/numbers.hpp"
 
 #include <cstdint>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "common/interval.hpp"
+#include "common/units.hpp"
 
 namespace ringside {
 namespace {
@@ -50,6 +52,9 @@ TEST(Numbers, PercentagesHaveADecimalWhereItIsAllThereIs) {
 }
 
 TEST(Numbers, TheWidthOfAnIntervalIsAShareOfTheMedian) {
+  const SampleSummary none;
+  EXPECT_EQ(std::vector<double>({none.median, none.low, none.high, none.min, none.p95}),
+            std::vector<double>(5, 0));
   EXPECT_EQ((SampleSummary{.median = 4, .low = 3, .high = 5}).relative_width(), 0.5);
   EXPECT_EQ((SampleSummary{.median = 0.5, .low = 0.25, .high = 0.75}).relative_width(), 1);
   EXPECT_EQ((SampleSummary{.median = 0, .low = 0, .high = 5}).relative_width(), 0);
@@ -59,6 +64,9 @@ TEST(Interval, IsScaledAsAWhole) {
   const Interval<double> twice = 2 * Interval<double>{.low = 1, .typical = 2, .high = 4};
   EXPECT_EQ(twice, (Interval<double>{.low = 2, .typical = 4, .high = 8}));
   EXPECT_EQ(Interval<double>::exactly(3), (Interval<double>{.low = 3, .typical = 3, .high = 3}));
+  const Interval<Seconds> times = Interval<double>{.low = 1, .typical = 2, .high = 4} * Seconds{3};
+  EXPECT_EQ(times, (Interval<Seconds>{.low = {3}, .typical = {6}, .high = {12}}));
+  EXPECT_EQ(values_of(times), (Interval<double>{.low = 3, .typical = 6, .high = 12}));
 }
 
 }  // namespace

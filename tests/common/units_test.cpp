@@ -237,7 +237,12 @@ TEST(Units, ArithmeticKeepsTheUnits) {
   EXPECT_EQ((Bytes{8} / BytesPerSecond{2}).value, 4);
   EXPECT_EQ(inverse(BytesPerSecond{4}).value, 0.25);
   EXPECT_EQ(inverse(BytesPerSecond{0}).value, 0);
+  EXPECT_EQ(inverse(BytesPerSecond{0.5}).value, 2);
   EXPECT_EQ(inverse(SecondsPerByte{0}).value, 0);
+  EXPECT_EQ(inverse(SecondsPerByte{0.5}).value, 2);
+  EXPECT_EQ(inverse(SecondsPerByte{4}).value, 0.25);
+  EXPECT_EQ(kGiga, 1e9);
+  EXPECT_EQ(kMicro, 1e-6);
 }
 
 }  // namespace

@@ -151,6 +151,68 @@ TEST(PredictStudy, SaysWhereRanksStandThatDoNotFillTheirNodes) {
               testing::Contains(HasSubstr("4 ranks stand 2 on each of 2 nodes of 8 GPUs")));
 }
 
+/// A scenario of these ranks on so many nodes of eight GPUs.
+std::string on_nodes(const std::string& ranks, int nodes, const std::string& more = "") {
+  return more + "name: placed\nalgorithms: [ring]\nranks: [" + ranks +
+         "]\nmessage_sizes: [1 KiB]\nmachine:\n  intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n"
+         "  gpus_per_node: 8\n  nodes: " +
+         std::to_string(nodes) + "\n  inter: {kind: infiniband, rate: 200 Gb/s, nics: 1}\n";
+}
+
+TEST(PredictStudy, SaysOfEachNumberOfRanksWhereItStands) {
+  const auto said = [](const std::string& text) {
+    Workspace workspace;
+    predict({.scenario = workspace.scenario("a.yaml", text)}, workspace.invocation(), workspace.observer());
+    std::vector<std::string> notes;
+    for (const std::string& note : workspace.notes()) {
+      if (note.find("ranks stand") != std::string::npos) {
+        notes.push_back(note);
+      }
+    }
+    return notes;
+  };
+  EXPECT_THAT(said(on_nodes("1, 2, 7, 8, 12, 16", 2)),
+              testing::ElementsAre("2 ranks stand on the first 2 of one node's 8 GPUs.",
+                                   "7 ranks stand on the first 7 of one node's 8 GPUs.",
+                                   "8 ranks stand on the first of the 2 nodes of 8 GPUs.",
+                                   "12 ranks stand 8 on each of 1 nodes of 8 GPUs, and 4 on one more."));
+  EXPECT_THAT(said(on_nodes("16, 32", 4)),
+              testing::ElementsAre("16 ranks stand on 2 of the 4 nodes of 8 GPUs."));
+  EXPECT_THAT(said(on_nodes("2, 4, 5", 4, "ranks_per_node: 2\n")),
+              testing::ElementsAre("2 ranks stand on the first 2 of one node's 8 GPUs.",
+                                   "4 ranks stand 2 on each of 2 nodes of 8 GPUs.",
+                                   "5 ranks stand 2 on each of 2 nodes of 8 GPUs, and 1 on one more."));
+}
+
+TEST(PredictStudy, SomeRanksMustStandBeyondTheFirstNode) {
+  Workspace workspace;
+  const auto refusal = [&](const std::string& text) -> std::string {
+    try {
+      predict({.scenario = workspace.scenario("a.yaml", text)}, workspace.invocation(), workspace.observer());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string file = workspace.write("a.yaml", "").string();
+  EXPECT_EQ(refusal(on_nodes("1, 9", 2)), "");
+  EXPECT_EQ(refusal(on_nodes("1", 2)), "");
+  EXPECT_EQ(refusal(on_nodes("2", 2, "ranks_per_node: 1\n")), "");
+  EXPECT_EQ(refusal(on_nodes("2, 8", 2)),
+            file +
+                ": ranks: 8 of them all stand on the first of 2 nodes of 8 GPUs; ask for up "
+                "to 16, place fewer on each node (`ranks_per_node`), or write `nodes: 1`");
+}
+
+TEST(PredictStudy, AFileOfResultsIsTold) {
+  Workspace workspace;
+  EXPECT_TRUE(holds_results(workspace.write("a", "{\"record\":\"run\"")));
+  EXPECT_TRUE(holds_results(workspace.write("b", "<!DOCTYPE html>\n<html>")));
+  EXPECT_FALSE(holds_results(workspace.write("c", "name: a\n")));
+  EXPECT_FALSE(holds_results(workspace.write("d", "<!DOCTYPE htm\n")));
+  EXPECT_FALSE(holds_results(workspace.output() / "none"));
+}
+
 TEST(PredictStudy, AnAlgorithmThatCannotBePredictedIsNotedOnce) {
   Workspace workspace;
   Machine machine;

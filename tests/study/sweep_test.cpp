@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "common/error.hpp"
+#include "results/codec/reader.hpp"
 #include "tests/study/workspace.hpp"
 
 namespace ringside::study {
@@ -157,6 +158,77 @@ TEST(Sweep, OneKeyIsDrawnAsLinesAndLongTablesShowWhereTheWinnerChanges) {
   EXPECT_THAT(lines->labels, ElementsAre("1 GB/s", "2 GB/s", "4 GB/s"));
   EXPECT_EQ(lines->lines.front().seconds.size(), 3U);
   EXPECT_FALSE(sweep_lines(sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s,100GB/s"})));
+}
+
+TEST(Sweep, IsWrittenPointByPointWithItsValues) {
+  Workspace workspace;
+  const SweepStudy study = sweep_uniform(workspace, {"ranks=2:4:2x", "bandwidth=1GB/s"});
+  EXPECT_EQ(study.file, workspace.output() / "sweep_ranks_bandwidth.jsonl");
+  const std::vector<std::string> lines = records(study);
+  ASSERT_THAT(lines, SizeIs(2 * 2 * 2));
+  EXPECT_THAT(lines.front(), testing::EndsWith(R"(,"sweep":{"ranks":"2","bandwidth":"1GB/s"}})"));
+  EXPECT_THAT(lines.back(), testing::EndsWith(R"(,"sweep":{"ranks":"4","bandwidth":"1GB/s"}})"));
+  const std::string text = read_text(study.file);
+  EXPECT_THAT(text, testing::StartsWith(R"({"record":"run",)"));
+  std::string after = text.substr(text.find('\n') + 1);
+  for (const std::string& line : lines) {
+    ASSERT_TRUE(after.starts_with(line + "\n"));
+    after.erase(0, line.size() + 1);
+  }
+  EXPECT_EQ(after, "");
+  EXPECT_THAT(workspace.notes(), testing::IsEmpty());
+  std::string renamed(kUniform);
+  renamed.replace(renamed.find("uniform"), 7, "another");
+  sweep({"ranks=2:4:2x", "bandwidth=1GB/s"}, {.scenario = workspace.scenario("b.yaml", renamed)},
+        workspace.invocation(), workspace.observer());
+  EXPECT_THAT(workspace.notes(),
+              ElementsAre(testing::StartsWith("An earlier sweep, of something else, is kept in ")));
+}
+
+TEST(Sweep, ATableOfTwelveCellsIsWhole) {
+  Workspace workspace;
+  const SweepStudy twelve = sweep_uniform(workspace, {"ranks=2:13:1", "bytes=8MB"});
+  EXPECT_THAT(shown_cells(twelve), SizeIs(12));
+  const SweepStudy more = sweep_uniform(workspace, {"ranks=2:14:1", "bytes=8MB"});
+  const auto shown = shown_cells(more);
+  EXPECT_LT(shown.size(), 13U);
+  for (std::size_t i = 1; i + 1 < more.cells.size(); ++i) {
+    const auto winner = [&](std::size_t at) { return more.cells[at].winner->algorithm; };
+    const bool changes = winner(i) != winner(i - 1) || winner(i) != winner(i + 1);
+    EXPECT_EQ(std::find(shown.begin(), shown.end(), &more.cells[i]) != shown.end(), changes) << i;
+  }
+}
+
+TEST(Sweep, LinesAreOverTheOneKeyThatTakesSeveralNumbers) {
+  Workspace workspace;
+  const auto sizes = sweep_lines(sweep_uniform(workspace, {"bytes=1KiB:4KiB:2x"}));
+  ASSERT_TRUE(sizes);
+  EXPECT_EQ(sizes->key, "message size");
+  EXPECT_THAT(sizes->labels, ElementsAre("1 KiB", "2 KiB", "4 KiB"));
+  EXPECT_EQ(sizes->ranks, 4);
+  EXPECT_EQ(sizes->bytes, std::nullopt);
+  const SweepStudy study = sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s"});
+  const auto ranks = sweep_lines(study);
+  ASSERT_TRUE(ranks);
+  EXPECT_EQ(ranks->key, "ranks");
+  EXPECT_THAT(ranks->values, ElementsAre(2, 4, 8));
+  EXPECT_EQ(ranks->ranks, 0) << "they change";
+  EXPECT_EQ(ranks->bytes, Bytes{8'000'000}) << "the largest";
+  ASSERT_THAT(ranks->lines, SizeIs(2));
+  for (std::size_t line = 0; line < 2; ++line) {
+    for (std::size_t i = 0; i < 3; ++i) {  // The second cell of each number of ranks is the larger size.
+      EXPECT_EQ(ranks->lines[line].seconds[i], study.cells[2 * i + 1].points[line].predicted->seconds.value);
+    }
+  }
+  EXPECT_FALSE(sweep_lines(sweep_uniform(workspace, {"ranks=4"})));
+  const auto map = winner_map(sweep_uniform(workspace, {"ranks=2:8:2x", "bandwidth=1GB/s"}));
+  ASSERT_TRUE(map);
+  EXPECT_THAT(map->columns.values, ElementsAre("1 KiB", "8 MB"));
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t column = 0; column < 2; ++column) {
+      EXPECT_EQ(map->winners[row][column]->seconds, study.cells[2 * row + column].winner->seconds);
+    }
+  }
 }
 
 TEST(Sweep, ValuesAreReadableAgain) {

@@ -8,7 +8,10 @@
 #include "plots/drawing/gnuplot.hpp"
 #include "schedule/program/run_rounds.hpp"
 #include "tests/paths.hpp"
+#include "tests/plots/diagram_variants.hpp"
+#include "tests/plots/drawing_variants.hpp"
 #include "tests/plots/figure_parts.hpp"
+#include "tests/plots/map_variants.hpp"
 #include "tests/plots/samples.hpp"
 
 namespace ringside::plots {
@@ -89,22 +92,47 @@ std::vector<Figure> one_of_each_chart() {
   return figures;
 }
 
-/// What gnuplot is told for one of each chart. Whoever changes how charts look sees what else changed.
-TEST(EveryChart, LooksAsItDid) {
-  const std::string golden = RINGSIDE_SOURCE_DIR "/tests/plots/charts/looks.golden";
-  std::string scripts;
-  for (const Figure& figure : one_of_each_chart()) {
-    scripts += "# " + figure.name + "\n" + gnuplot_script(figure, ImageFormat::svg);
-  }
+/// The text is that of a file of this folder, which is written instead where RINGSIDE_WRITE_LOOKS is set.
+void expect_as_before(const std::string& text, const std::string& file, const std::string& hint) {
+  const std::string golden = RINGSIDE_SOURCE_DIR "/tests/plots/charts/" + file;
   if (std::getenv("RINGSIDE_WRITE_LOOKS") != nullptr) {
-    std::ofstream(golden) << scripts;
+    std::ofstream(golden) << text;
     return;
   }
   std::ifstream stream(golden);
   const std::string before(std::istreambuf_iterator<char>(stream), {});
   ASSERT_FALSE(before.empty());
-  EXPECT_TRUE(scripts == before)
-      << "charts look otherwise; run this test with RINGSIDE_WRITE_LOOKS=1 and read the diff of " << golden;
+  EXPECT_TRUE(text == before)
+      << "charts look otherwise; run this test with RINGSIDE_WRITE_LOOKS=1 and read the diff of " << golden
+      << hint;
+}
+
+/// What gnuplot is told for one of each chart. Whoever changes how charts look sees what else changed.
+TEST(EveryChart, LooksAsItDid) {
+  std::string scripts;
+  for (const Figure& figure : one_of_each_chart()) {
+    scripts += "# " + figure.name + "\n" + gnuplot_script(figure, ImageFormat::svg);
+  }
+  expect_as_before(scripts, "looks.golden", "");
+}
+
+/// The same of so many charts that no page could show them: a hash for each group says which ones changed.
+TEST(EveryChart, OfEveryKindLooksAsItDid) {
+  variants::Variants all;
+  for (const auto& add :
+       {variants::add_tics, variants::add_colors, variants::add_texts, variants::add_layouts,
+        variants::add_scripts, variants::add_sizes, variants::add_panels, variants::add_odd_points,
+        variants::add_crossovers, variants::add_lines_over_keys, variants::add_speedup_maps,
+        variants::add_heat_maps, variants::add_schedules, variants::add_timelines, variants::add_topologies,
+        variants::add_costs, variants::add_steps, variants::add_curves, variants::add_refusals}) {
+    EXPECT_NO_THROW(add(all));
+  }
+  if (const char* folder = std::getenv("RINGSIDE_SHOW_LOOKS")) {
+    all.write_texts(folder);
+  }
+  expect_as_before(
+      all.text(), "variants.golden",
+      "; with RINGSIDE_SHOW_LOOKS=<folder> before and after, it writes what the lines are hashes of");
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "plots/drawing/gnuplot.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/error.hpp"
+#include "plots/charts/charts.hpp"
 
 namespace ringside::plots {
 namespace {
@@ -131,9 +136,9 @@ class StandIn : public testing::Test {
     return {.program = path.string(), .deadline = std::chrono::seconds(10)};
   }
 
-  std::string error_of(const Gnuplot& gnuplot) {
+  std::string error_of(const Gnuplot& gnuplot, ImageFormat format = ImageFormat::png) {
     try {
-      write_image(figure_with(Text{.text = "x"}), ImageFormat::png, image(), gnuplot);
+      write_image(figure_with(Text{.text = "x"}), format, image(), gnuplot);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::environment);
       return error.what();
@@ -184,6 +189,123 @@ TEST_F(StandIn, APictureThatIsCutOffIsAFailureAndLeavesNothing) {
 TEST_F(StandIn, NoOutputIsAFailure) { EXPECT_THAT(error_of(program("exit 0")), HasSubstr("drew nothing")); }
 
 TEST_F(StandIn, ASignalIsNamed) { EXPECT_THAT(error_of(program("kill -TERM $$")), HasSubstr("signal 15")); }
+
+TEST_F(StandIn, EveryFailureIsToldInFull) {
+  const std::string start = "cannot draw '" + image().string() + "': ";
+  const std::string zeros(400, '0');
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"exit 0", "gnuplot drew nothing"},
+      {"echo ' a\n\t^ warning' >&2", "gnuplot drew nothing: a warning"},
+      {"echo half", "the picture is cut off"},
+      {"printf 'line 1:\n\n  ^\n\tundefined  variable\n' >&2; exit 3",
+       "gnuplot exited with status 3: line 1: undefined variable"},
+      {"printf '%0400d' 0 >&2; exit 1", "gnuplot exited with status 1: " + zeros},
+      {"printf '%0401d' 0 >&2; exit 1", "gnuplot exited with status 1: " + zeros + " …"},
+      {"echo why >&2; kill -TERM $$", "gnuplot was ended by signal 15: why"},
+      {"echo 'unknown or ambiguous terminal' >&2; exit 1",
+       "gnuplot exited with status 1: unknown or ambiguous terminal"}};
+  for (const auto& [body, said] : cases) {
+    EXPECT_EQ(error_of(program(body)), start + said) << body;
+  }
+  EXPECT_EQ(error_of(program(cases.back().first), ImageFormat::pdf),
+            start + "this gnuplot has no terminal pdfcairo; SVG needs none");
+  Gnuplot plain = program("exit 0");
+  fs::permissions(plain.program, fs::perms(0644));
+  EXPECT_FALSE(gnuplot_available(plain));
+  EXPECT_EQ(error_of(plain), start + "cannot start '" + plain.program + "': Permission denied");
+}
+
+TEST_F(StandIn, APictureIsWholeWhereItEndsAsItsFormatDoes) {
+  const std::vector<std::tuple<ImageFormat, std::string, bool>> cases = {
+      {ImageFormat::svg, "</svg>", true},
+      {ImageFormat::svg, "<svg></svg>0123456789", true},
+      {ImageFormat::svg, "</svg>01234567890", false},
+      {ImageFormat::svg, "%%%%EOF", false},
+      {ImageFormat::pdf, "%%%%EOF\n", true},
+      {ImageFormat::pdf, "</svg>", false},
+      {ImageFormat::png, "IEND\\256B`\\202", true},
+      {ImageFormat::png, "IEND", false}};
+  for (const auto& [format, end, whole] : cases) {
+    EXPECT_EQ(error_of(program("printf '" + end + "'"), format) == "no error", whole) << end;
+  }
+}
+
+TEST_F(StandIn, IsAskedForItsDefaultsAndForUtf8) {
+  ::setenv("LC_ALL", "POSIX", 1);
+  const std::string said =
+      error_of(program("[ $# = 1 ] && [ \"$1\" = -d ] && [ \"$LC_ALL\" = C.UTF-8 ] && [ -n \"$PATH\" ] && "
+                       "printf 'IEND\\256B`\\202'"));
+  ::unsetenv("LC_ALL");
+  EXPECT_EQ(said, "no error");
+}
+
+/// Charts go through whatever gnuplot the path leads to.
+TEST_F(StandIn, ChartsAreDrawnInTheirFormatsAsWideAsThePaper) {
+  program(
+      "cat > \"$0.script\"; cat \"$0.script\"; case $(cat \"$0.script\") in *pngcairo*) printf "
+      "'IEND\\256B`\\202';; "
+      "*pdfcairo*) printf '%%%%EOF';; *) printf '</svg>';; esac");
+  const std::string before = std::getenv("PATH");
+  fs::rename(directory_ / "stand-in", directory_ / "gnuplot");
+  ::setenv("PATH", (directory_.string() + ":" + before).c_str(), 1);
+  ChartContext context{.title = "t", .source = "s", .output_directory = directory_ / "a/b"};
+  std::vector<Figure> figures;
+  for (int i = 0; i < 3; ++i) {
+    figures.push_back({.name = "chart" + std::to_string(i), .width = width_for(context.size, 1200)});
+  }
+  EXPECT_THAT(draw({}, context), testing::IsEmpty());
+  EXPECT_FALSE(fs::exists(directory_ / "a"));
+  const auto first_lines = [&](ChartSize size, ImageFormat format) {
+    context.size = size;
+    context.formats = {format};
+    std::string lines;
+    for (const fs::path& file : draw({figures[0]}, context)) {
+      std::ifstream stream(file);
+      std::string line;
+      std::getline(stream, line);
+      std::getline(stream, line);
+      lines += file.filename().string() + " " + line.substr(0, line.find(" noenhanced"));
+    }
+    return lines;
+  };
+  EXPECT_EQ(first_lines(ChartSize::screen, ImageFormat::png),
+            "chart0.png set terminal pngcairo size 1200,750");
+  EXPECT_EQ(first_lines(ChartSize::page, ImageFormat::png),
+            "chart0.png set terminal pngcairo size 2008,1255");
+  EXPECT_EQ(first_lines(ChartSize::column, ImageFormat::png),
+            "chart0.png set terminal pngcairo size 1004,627");
+  EXPECT_EQ(first_lines(ChartSize::page, ImageFormat::svg), "chart0.svg set terminal svg size 1200,750");
+  EXPECT_EQ(first_lines(ChartSize::column, ImageFormat::pdf),
+            "chart0.pdf set terminal pdfcairo size 3.3465in,2.0915in");
+  figures[1].name = "a/b";
+  EXPECT_THROW(draw(figures, context), Bug);
+  figures[1].name = "";
+  EXPECT_THROW(draw(figures, context), Bug);
+  std::ofstream(directory_ / "file") << "x";
+  context.output_directory = directory_ / "file/below";
+  EXPECT_THAT([&] { draw({figures[0]}, context); },
+              testing::ThrowsMessage<Error>("cannot make the directory '" +
+                                            context.output_directory.string() + "': Not a directory"));
+  ::setenv("PATH", before.c_str(), 1);
+}
+
+TEST(ChartSizes, AreAtMostAsWideAsTheirPaper) {
+  EXPECT_EQ(width_for(ChartSize::screen, 5000), 5000);
+  EXPECT_EQ(width_for(ChartSize::page, 1041), 1040);
+  EXPECT_EQ(width_for(ChartSize::page, 800), 800);
+  EXPECT_EQ(width_for(ChartSize::column, 1200), 560);
+}
+
+TEST(PageTexts, JoinMachineAndSource) {
+  const auto footer = [](const char* machine, const char* source) {
+    return page_text({.title = "t", .machine = machine, .source = source}, "s").footer;
+  };
+  EXPECT_EQ(footer("8 × RTX 3090", "out/a.jsonl"), "machine: 8 × RTX 3090   ·   source: out/a.jsonl");
+  EXPECT_EQ(footer("", "out/a.jsonl"), "source: out/a.jsonl");
+  EXPECT_EQ(footer("this machine", ""), "machine: this machine");
+  EXPECT_EQ(page_text({.title = "t", .source = ""}, "s").subtitle, "s");
+  EXPECT_EQ(page_text({.title = "t", .source = ""}, "s").title, "t");
+}
 
 TEST_F(StandIn, TheDeadlineEndsIt) {
   Gnuplot slow = program("exec sleep 60");

@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.hpp"
+#include "results/codec/field_table.hpp"
+#include "results/probe_sample.hpp"
+#include "results/trace_event.hpp"
 #include "tests/results/examples.hpp"
 
 namespace ringside {
@@ -227,6 +230,165 @@ TEST(Record, AHeaderCanDoWithoutMachineHostAndSeed) {
   EXPECT_TRUE(back.host.empty());
   EXPECT_EQ(back.scenario.text, header.scenario.text);
   EXPECT_EQ(back.seed, 7U);
+}
+
+/// `key!` where it is required, `key>=1` where it has a smallest value, `key?` where it depends on others.
+template <typename T>
+std::string rows_of() {
+  const FieldTable<T>& table = field_table<T>();
+  std::string rows = table.record == nullptr ? "-" : table.record;
+  for (const Field<T>& field : table.fields) {
+    rows += " " + std::string(field.key) + (field.required ? "!" : "") + (field.applies ? "?" : "") +
+            (field.minimum ? ">=" + std::to_string(*field.minimum) : "");
+  }
+  return rows;
+}
+
+TEST(Record, FieldsAreRequiredAndLimitedAsTheFormatSays) {
+  EXPECT_EQ(rows_of<PointKey>(), "- collective! algorithm! ranks!>=1 bytes! dtype! op!");
+  EXPECT_EQ(rows_of<NicUse>(), "- used! of!>=1");
+  EXPECT_EQ(rows_of<ExecutionPolicy>(), "- receives_ahead segments!>=1 stride>=1 in_flight>=1 order");
+  EXPECT_EQ(rows_of<Limit>(), "- kind! link_kind link node flows crossings others ranks cores factor text");
+  EXPECT_EQ(rows_of<Prediction>(),
+            "- seconds! low high fidelity! source! policy limits known nics rank_classes no_classes");
+  EXPECT_EQ(rows_of<DeviceLaunch>(), "- launch! host_seconds!");
+  EXPECT_EQ(rows_of<MachineTuning>(),
+            "- bound_to_cores idle_states_prevented thread_priority batch_scheduling");
+  EXPECT_EQ(rows_of<Measurement>(),
+            "- seconds!? low? high? min? p95? iterations? samples?>=0 repetitions?>=0 launch? host_seconds!? "
+            "shared_gpu? sockets?>=0 machine_tuning? backend! policy outcome! note");
+  EXPECT_EQ(rows_of<Point>(),
+            "point collective! algorithm! ranks!>=1 bytes! dtype! op! predicted measured series>=1");
+  EXPECT_EQ(rows_of<ProbeKey>(), "- kind! ranks!>=1 bytes! messages! first! second!");
+  EXPECT_EQ(rows_of<ProbeSample>(), "- kind! ranks!>=1 bytes! messages! first! second! seconds!");
+  EXPECT_EQ(rows_of<TraceEvent>(),
+            "- rank! source! target! round! start! end! kind! first_chunk! num_chunks! bytes!");
+  EXPECT_EQ(rows_of<ScenarioRecord>(), "- name! file text");
+  EXPECT_EQ(rows_of<MachineRecord>(), "- name! this_machine yaml!");
+  EXPECT_EQ(rows_of<RunHeader>(), "run schema! version! command! scenario! machine host started! seed");
+  EXPECT_EQ(rows_of<RepetitionRecord>(),
+            "repetition collective! algorithm! ranks!>=1 bytes! dtype! op! measured!");
+  EXPECT_EQ(rows_of<Verdict>(),
+            "verdict ranks!>=1 bytes! baseline! candidate! predicted_speedup measured_speedup "
+            "predicted_winner measured_winner");
+  EXPECT_EQ(rows_of<Crossover>(),
+            "crossover ranks!>=1 baseline! candidate! predicted_bytes measured_bytes predicted_crossings "
+            "measured_crossings predicted_winner measured_winner");
+  EXPECT_EQ(rows_of<Accuracy>(),
+            "accuracy algorithm system statistic systems class band model fold points! mape! factor "
+            "median_abs_error! bias! coverage width winner_agreement");
+  EXPECT_EQ(rows_of<OfferRecord>(),
+            "offer name! source! gpus! per_hour currency problem algorithm nics batch step compute "
+            "communication ring naive exposed waiting efficiency samples_per_second run cost memory "
+            "gpu_memory sharding micro_batch>=1 largest_batch>=1 tokens_per_second pareto recommended "
+            "bandwidth_factor_for_5_percent bandwidth_factor_for_10_percent gpus_stop_paying>=1 "
+            "ring_from_bytes ring_from_gpus>=1 best_way assumptions warnings");
+}
+
+/// What a whole number may be written as.
+template <typename N>
+std::string read_as(const std::string& text, Minimum minimum = {}) {
+  const Json json = Json::parse(text);
+  try {
+    return std::to_string(Codec<N>::read(JsonPlace(json), minimum));
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Record, WholeNumbersAreTakenUpToTheEndsOfTheirTypes) {
+  const auto refused = [](const std::string& text, const std::string& least = "0") {
+    return "it is " + text + ", it must be a whole number from " + least + " on";
+  };
+  EXPECT_EQ(read_as<std::int32_t>("2147483647"), "2147483647");
+  EXPECT_EQ(read_as<std::int32_t>("2147483648"), refused("2147483648"));
+  EXPECT_EQ(read_as<std::int32_t>("2147483647.0"), "2147483647");
+  EXPECT_EQ(read_as<std::int32_t>("2147483648.0"), refused("2147483648.0"));
+  EXPECT_EQ(read_as<std::int32_t>("0.0"), "0");
+  EXPECT_EQ(read_as<std::int32_t>("-1.0"), refused("-1.0"));
+  EXPECT_EQ(read_as<std::int32_t>("0.5"), refused("0.5"));
+  EXPECT_EQ(read_as<std::int32_t>("-1"), refused("-1"));
+  EXPECT_EQ(read_as<std::int32_t>("-1", -1), "-1");
+  EXPECT_EQ(read_as<std::int32_t>("-2", -1), refused("-2", "-1"));
+  EXPECT_EQ(read_as<std::int32_t>("-2147483649", -1), refused("-2147483649", "-1"));
+  EXPECT_EQ(read_as<std::int32_t>("3", 3), "3");
+  EXPECT_EQ(read_as<std::int32_t>("2", 3), refused("2", "3"));
+  EXPECT_EQ(read_as<std::int32_t>("2.0", 3), refused("2.0", "3"));
+  EXPECT_EQ(read_as<std::int32_t>("\"3\""), "it is \"3\", it must be a number");
+  EXPECT_EQ(read_as<std::int64_t>("9223372036854775807"), "9223372036854775807");
+  EXPECT_EQ(read_as<std::int64_t>("9223372036854775808"), refused("9223372036854775808"));
+  EXPECT_EQ(read_as<std::int64_t>("9.2e18"), "9200000000000000000");
+  EXPECT_EQ(read_as<std::int64_t>("9223372036854775808.0"), refused("9.223372036854776e+18"));
+  EXPECT_EQ(read_as<std::uint64_t>("18446744073709551615"), "18446744073709551615");
+  EXPECT_EQ(read_as<std::uint64_t>("1.8e19"), "18000000000000000000");
+  EXPECT_EQ(read_as<std::uint64_t>("18446744073709551616.0"), refused("1.8446744073709552e+19"));
+  EXPECT_EQ(read_as<double>("-2.5"), "-2.500000");
+  EXPECT_EQ(read_as<double>("2.5", 3), "it is 2.5, it must be a number from 3 on");
+  EXPECT_EQ(read_as<double>("3", 3), "3.000000");
+  EXPECT_EQ(read_as<double>("true"), "it is true, it must be a number");
+  EXPECT_EQ(read_as<bool>("false"), "0");
+  EXPECT_EQ(read_as<bool>("1"), "it is 1, it must be true or false");
+}
+
+TEST(Record, EveryProblemNamesTheWholePathToItsPlace) {
+  const auto said = [](const std::string& path, const nlohmann::json& value) {
+    auto json = nlohmann::json::parse(to_line(full_point()));
+    json[nlohmann::json::json_pointer(path)] = value;
+    const std::string line = json.dump();
+    return message_of(ErrorKind::bad_input, [&] { parse_record(line); });
+  };
+  EXPECT_EQ(said("/predicted/policy/order/1", -2),
+            "predicted.policy.order is -2, it must be a whole number from 0 on");
+  EXPECT_EQ(said("/predicted/limits/0/flows", true), "predicted.limits.flows is true, it must be a number");
+  EXPECT_EQ(said("/predicted/limits/0", 3), "predicted.limits is not a JSON object");
+  EXPECT_EQ(said("/predicted/seconds", -0.5), "predicted.seconds is -0.5, a time cannot be negative");
+  EXPECT_EQ(said("/measured/samples", {-1.0}), "measured.samples is -1.0, it must be a number from 0 on");
+  EXPECT_EQ(said("/measured/note", {{"µ", 1}}), R"(measured.note is {"µ":1}, it must be a text)");
+  EXPECT_EQ(said("/predicted/seconds", 0.0), "") << "a time of nothing";
+  EXPECT_EQ(said("/predicted/known", "yes"), "predicted.known is \"yes\", it must be true or false");
+  EXPECT_EQ(said("/measured/machine_tuning", {1}), "measured.machine_tuning is not a JSON object");
+  EXPECT_EQ(said("/series", 0), "series is 0, it must be a whole number from 1 on");
+  EXPECT_EQ(said("/measured/outcome", nullptr), "measured.outcome is missing");
+  RunHeader header = examples::header();
+  auto json = nlohmann::json::parse(to_line(header));
+  json["host"] = {"a", "b"};
+  EXPECT_EQ(message_of(ErrorKind::bad_input, [&] { parse_record(json.dump()); }),
+            "host is not a JSON object");
+  json["host"] = {{"cpu", 3}, {"none", nullptr}};
+  EXPECT_EQ(message_of(ErrorKind::bad_input, [&] { parse_record(json.dump()); }),
+            "host.cpu is 3, it must be a text");
+  json["host"]["cpu"] = "x";
+  EXPECT_EQ(std::get<RunHeader>(*parse_record(json.dump())).host,
+            (std::map<std::string, std::string>{{"cpu", "x"}}));
+  EXPECT_EQ(message_of(ErrorKind::bad_input, [] { parse_record("{\"record\":x"); }),
+            "is not JSON (at byte 11)");
+  EXPECT_EQ(message_of(ErrorKind::bad_input, [] { parse_record("[1e999]"); }),
+            "holds a number that no double can hold");
+  EXPECT_EQ(message_of(ErrorKind::bad_input, [] { parse_record("3"); }), "it is not a JSON object");
+}
+
+TEST(Record, WhatOnlySomePointsHaveComesBack) {
+  Point point = gpu_point();
+  point.series = 1;
+  point.predicted->rank_classes = 0;
+  point.predicted->no_classes = "ranks differ";
+  point.predicted->policy->receives_ahead = true;
+  point.measured->sockets = {0, 1, 1};
+  point.measured->machine_tuning->batch_scheduling = true;
+  const Point back = reread(point);
+  EXPECT_EQ(to_line(back), to_line(point));
+  EXPECT_EQ(back.series, 1);
+  EXPECT_EQ(back.predicted->rank_classes, 0);
+  EXPECT_EQ(back.predicted->no_classes, "ranks differ");
+  EXPECT_EQ(back.measured->sockets, point.measured->sockets);
+  EXPECT_EQ(back.measured->machine_tuning, point.measured->machine_tuning);
+  EXPECT_EQ(to_line(Point{.key = examples::key("ring", 1, 0)}),
+            R"({"record":"point","collective":"all_reduce","algorithm":"ring","ranks":1,"bytes":0,)"
+            R"("dtype":"float32","op":"sum"})");
+  const std::string quoted = "a\"b\\c\x1F\x7F ~µ\u202e";
+  point.measured->note = quoted;
+  EXPECT_THAT(to_line(point), HasSubstr("\"note\":\"a\\\"b\\\\c\\u001f\x7F ~µ\\u202e\""));
+  EXPECT_EQ(reread(point).measured->note, quoted);
 }
 
 TEST(Record, ATimestampIsIso8601InUtc) {
