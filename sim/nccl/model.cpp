@@ -81,15 +81,10 @@ class Model {
   }
 
   Candidate predict(NcclAlgorithm algorithm, NcclProtocol protocol) const {
-    switch (algorithm) {
-      case NcclAlgorithm::ring:
-        return row_of(collective_).nccl_sends ? direct(protocol) : ring(protocol);
-      case NcclAlgorithm::tree:
-        return tree(protocol);
-      case NcclAlgorithm::nvls:
-        break;
+    if (algorithm != NcclAlgorithm::ring) {
+      return algorithm == NcclAlgorithm::tree ? tree(protocol) : nvls();
     }
-    return nvls();
+    return row_of(collective_).nccl_sends ? direct(protocol) : ring(protocol);
   }
 
   /// What one process per node pays on top for driving all its GPUs.
@@ -137,11 +132,14 @@ class Model {
     return of(protocol, nvlink_step_ll, nvlink_step_ll128, nvlink_step_simple) * generation();
   }
 
+  /// Bytes that a rank sends at once: where every rank has a part, its own.
+  double message() const { return row_of(collective_).bus_factor == 1 ? bytes_ / n_ : bytes_; }
+
   double network_factor() const {
     switch (system_.network) {
       case InterKind::slingshot:
         return parameter_[slingshot_hop] *
-               (bytes_ > kSlingshotEager && !is_amd() ? parameter_[slingshot_long_hop] : 1);
+               (message() > kSlingshotEager && !is_amd() ? parameter_[slingshot_long_hop] : 1);
       case InterKind::efa:
         return parameter_[system_.efa_generation == 1 ? efa_first_hop : efa_hop];
       case InterKind::tcpx:
@@ -182,15 +180,8 @@ class Model {
   }
 
   double inside_share(NcclProtocol protocol) const {
-    switch (protocol) {
-      case NcclProtocol::ll:
-        return parameter_[system_.link == GpuLink::pcie ? pcie_ll_rate : nvlink_ll_rate];
-      case NcclProtocol::ll128:
-        return kLl128Rate;
-      case NcclProtocol::simple:
-        break;
-    }
-    return 1;
+    const double ll = parameter_[system_.link == GpuLink::pcie ? pcie_ll_rate : nvlink_ll_rate];
+    return std::array{ll, kLl128Rate, 1.0}.at(static_cast<std::size_t>(protocol));
   }
 
   /// GB/s of Simple between nodes.
@@ -256,7 +247,12 @@ class Model {
     // of LL, whose flags stand beside the data, a step.
     const double filled = protocol == NcclProtocol::ll ? step(protocol) : start;
     const double filling = num_nodes_ > 1 ? 1 : std::sqrt(filled / latency);
-    return finish(latency, inside, between, filling * gap(protocol));
+    Candidate result = finish(latency, inside, between, filling * gap(protocol));
+    if (rounds == 1 && system_.network == InterKind::slingshot) {
+      // No tree spares short messages the edge between nodes, which passes one after another.
+      result.time = slower(result.time, start + (n_ - 1) * hop(protocol));
+    }
+    return result;
   }
 
   /// Sends and receives. A kernel starts those inside a node side by side, twice as many for each step. A CPU
