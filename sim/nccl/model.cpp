@@ -132,14 +132,14 @@ class Model {
     return of(protocol, nvlink_step_ll, nvlink_step_ll128, nvlink_step_simple) * generation();
   }
 
-  /// Bytes that a rank sends at once: where every rank has a part, its own.
-  double message() const { return row_of(collective_).bus_factor == 1 ? bytes_ / n_ : bytes_; }
+  /// Bytes that a rank sends at once: of a ring, or where every rank has its own, one rank's part.
+  double part() const { return row_of(collective_).bus_factor > 0 ? bytes_ / n_ : bytes_; }
 
-  double network_factor() const {
+  double network_factor(double message) const {
     switch (system_.network) {
       case InterKind::slingshot:
         return parameter_[slingshot_hop] *
-               (message() > kSlingshotEager && !is_amd() ? parameter_[slingshot_long_hop] : 1);
+               (message > kSlingshotEager && !is_amd() ? parameter_[slingshot_long_hop] : 1);
       case InterKind::efa:
         return parameter_[system_.efa_generation == 1 ? efa_first_hop : efa_hop];
       case InterKind::tcpx:
@@ -155,8 +155,8 @@ class Model {
     return 1;
   }
 
-  double hop(NcclProtocol protocol) const {
-    return of(protocol, network_hop_ll, network_hop_ll128, network_hop_simple) * network_factor();
+  double hop(NcclProtocol protocol, double message) const {
+    return of(protocol, network_hop_ll, network_hop_ll128, network_hop_simple) * network_factor(message);
   }
 
   /// GB/s of Simple inside the node.
@@ -228,8 +228,8 @@ class Model {
   Candidate ring(NcclProtocol protocol) const {
     const double rounds = std::max(1, row_of(collective_).bus_factor);
     const double start = launch(protocol);
-    const double latency =
-        start + rounds * (n_ - num_nodes_) * step(protocol) + rounds * (num_nodes_ - 1) * hop(protocol);
+    const double latency = start + rounds * (n_ - num_nodes_) * step(protocol) +
+                           rounds * (num_nodes_ - 1) * hop(protocol, part());
     const double weight = bus_share(collective_, n_);
     // One of a node's g edges is the network's. Host memory passes what goes there as well.
     const double edges = num_nodes_ > 1 && system_.link != GpuLink::pcie ? (g_ - 1) / g_ : 1;
@@ -250,7 +250,7 @@ class Model {
     Candidate result = finish(latency, inside, between, filling * gap(protocol));
     if (rounds == 1 && system_.network == InterKind::slingshot) {
       // No tree spares short messages the edge between nodes, which passes one after another.
-      result.time = slower(result.time, start + (n_ - 1) * hop(protocol));
+      result.time = slower(result.time, start + (n_ - 1) * hop(protocol, part()));
     }
     return result;
   }
@@ -261,8 +261,8 @@ class Model {
   Candidate direct(NcclProtocol protocol) const {
     const Sends sends = sends_of_busiest();
     const double next =
-        parameter_[network_hop_simple] * std::min(network_factor(), parameter_[slingshot_hop]);
-    const double far = sends.far > 0 ? hop(protocol) + (sends.far - 1) * next : 0;
+        parameter_[network_hop_simple] * std::min(network_factor(part()), parameter_[slingshot_hop]);
+    const double far = sends.far > 0 ? hop(protocol, part()) + (sends.far - 1) * next : 0;
     const double latency = launch(protocol) + std::log2(sends.near + 1) * step(protocol) + far;
     const double inside = bytes_time(sends.inside, inside_rate() * inside_share(protocol));
     const double between = bytes_time(sends.between, between_rate() * kNetworkSends);
@@ -296,8 +296,8 @@ class Model {
 
   Candidate tree(NcclProtocol protocol) const {
     const double levels = std::log2(num_nodes_);
-    const double latency =
-        launch(protocol) + 2 * (g_ - 1) * step(protocol) + 2 * levels * parameter_[tree_hop] * hop(protocol);
+    const double latency = launch(protocol) + 2 * (g_ - 1) * step(protocol) +
+                           2 * levels * parameter_[tree_hop] * hop(protocol, bytes_);
     // A rank in the middle of a chain sends to both neighbours; of two ranks each sends once.
     const double weight = (n_ == 2 ? 1 : 2) / kTreeRate;
     const double node_weight = 2 * (num_nodes_ - 1) / num_nodes_;
@@ -308,7 +308,7 @@ class Model {
   Candidate nvls() const {
     const bool hopper = system_.architecture == Architecture::hopper;
     const double latency =
-        parameter_[nvls_latency] + 2 * std::log2(num_nodes_) * parameter_[nvls_hop] * network_factor();
+        parameter_[nvls_latency] + 2 * std::log2(num_nodes_) * parameter_[nvls_hop] * network_factor(bytes_);
     const double weight = hopper ? (g_ + 1) / g_ : 2 * (g_ - 1) / g_;
     const double rate =
         system_.link_speed * system_.link_rate * parameter_[hopper ? nvls_rate_hopper : nvls_rate_blackwell];

@@ -379,6 +379,25 @@ TEST(NcclModel, AnAllGatherOverSlingshotTakesAHopAtEveryStep) {
   EXPECT_GT(microseconds(2, InterKind::slingshot, 8 * 2049), 1.5 * microseconds(2, InterKind::slingshot, 8));
 }
 
+TEST(NcclModel, ARingSendsPartsEagerlyOverSlingshotThatATreeSendsWholeAndLate) {
+  const auto latency = [](NcclAlgorithm algorithm, double bytes) {
+    const NcclSystem system = {.ranks = 32,
+                               .nodes = 8,
+                               .link = GpuLink::nvlink,
+                               .link_rate = 3e5,
+                               .network = InterKind::slingshot,
+                               .network_rate = 1e5,
+                               .nics = 4,
+                               .algorithm = algorithm,
+                               .protocol = NcclProtocol::ll};
+    return nccl_all_reduce(nccl_fit().parameters, system, bytes).seconds;
+  };
+  constexpr double kEager = 2048;
+  EXPECT_GT(latency(NcclAlgorithm::tree, kEager + 1), 1.4 * latency(NcclAlgorithm::tree, kEager));
+  EXPECT_LT(latency(NcclAlgorithm::ring, kEager + 1), 1.01 * latency(NcclAlgorithm::ring, kEager));
+  EXPECT_GT(latency(NcclAlgorithm::ring, 32 * kEager + 1), 1.4 * latency(NcclAlgorithm::ring, 32 * kEager));
+}
+
 TEST(NcclModel, ASendTakesTheLinksThatLeadToItsPeer) {
   const auto seconds = [](const std::string& wiring) {
     PointKey key = native(4, kGi);
