@@ -20,6 +20,8 @@ constexpr double kTreeRate = 0.92;  ///< Share of a ring's inside a node, as in 
 constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
 constexpr double kNetworkLl128Rate = 120.0 / 128;
 constexpr double kWithoutGpudirect = 0.9;
+/// GB/s of a NIC over TCP, however fast its line: one core copies a connection's bytes, about 40 Gb/s.
+constexpr double kTcpRate = 5;
 constexpr double kSlingshotEager = 2048;  ///< Bytes: what is longer receivers fetch (libfabric's cxi).
 /// Share of a ring's rate for sends between nodes, in 128 KiB (NCCL_P2P_NET_CHUNKSIZE): from thomaslie210
 /// that configs/evaluation excludes; alcf's, which it holds, say 0.7 to 0.8 over Slingshot.
@@ -192,7 +194,7 @@ class Model {
     if (system_.network == InterKind::ethernet) {
       // What TCP reaches of the line rate, beside what is lost anyway.
       const LinkSheet link = network_link(InterKind::ethernet, {system_.network_rate / system_.nics * kGiga});
-      rate *= link.bandwidth.typical / link.data_sheet.value;
+      rate = std::min(rate * link.bandwidth.typical / link.data_sheet.value, kTcpRate * system_.nics);
     }
     return rate;
   }

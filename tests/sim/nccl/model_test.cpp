@@ -398,6 +398,19 @@ TEST(NcclModel, ARingSendsPartsEagerlyOverSlingshotThatATreeSendsWholeAndLate) {
   EXPECT_GT(latency(NcclAlgorithm::ring, 32 * kEager + 1), 1.4 * latency(NcclAlgorithm::ring, 32 * kEager));
 }
 
+TEST(NcclModel, TcpFillsASlowLineAndNoFastOne) {
+  const auto seconds = [](double gbits) {
+    const Machine where =
+        machine(fmt::format("nodes: 8\ngpus_per_node: 4\ngpu: {{model: A100-SXM4-40GB}}\n"
+                            "intra: {{kind: nvlink, generation: 3, links_per_gpu: 12, wiring: full_mesh}}\n"
+                            "inter: {{kind: ethernet, rate: {} Gb/s, nics: 2}}\n",
+                            gbits));
+    return predicted(where, native(32, 8 * kGi)).seconds.value;
+  };
+  EXPECT_NEAR(seconds(10) / seconds(25), 2.5, 0.1);
+  EXPECT_NEAR(seconds(200) / seconds(400), 1, 0.01);
+}
+
 TEST(NcclModel, ASendTakesTheLinksThatLeadToItsPeer) {
   const auto seconds = [](const std::string& wiring) {
     PointKey key = native(4, kGi);
