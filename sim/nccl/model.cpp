@@ -20,6 +20,8 @@ constexpr double kTreeRate = 0.92;  ///< Share of a ring's inside a node, as in 
 constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
 constexpr double kNetworkLl128Rate = 120.0 / 128;
 constexpr double kWithoutGpudirect = 0.9;
+/// GB/s of a NIC over TCP, however fast its line: one core copies a connection's bytes, about 40 Gb/s.
+constexpr double kTcpRate = 5;
 constexpr double kSlingshotEager = 2048;  ///< Bytes: what is longer receivers fetch (libfabric's cxi).
 /// Share of a ring's rate for sends between nodes, in 128 KiB (NCCL_P2P_NET_CHUNKSIZE): from thomaslie210
 /// that configs/evaluation excludes; alcf's, which it holds, say 0.7 to 0.8 over Slingshot.
@@ -81,15 +83,10 @@ class Model {
   }
 
   Candidate predict(NcclAlgorithm algorithm, NcclProtocol protocol) const {
-    switch (algorithm) {
-      case NcclAlgorithm::ring:
-        return row_of(collective_).nccl_sends ? direct(protocol) : ring(protocol);
-      case NcclAlgorithm::tree:
-        return tree(protocol);
-      case NcclAlgorithm::nvls:
-        break;
+    if (algorithm != NcclAlgorithm::ring) {
+      return algorithm == NcclAlgorithm::tree ? tree(protocol) : nvls();
     }
-    return nvls();
+    return row_of(collective_).nccl_sends ? direct(protocol) : ring(protocol);
   }
 
   /// What one process per node pays on top for driving all its GPUs.
@@ -137,11 +134,14 @@ class Model {
     return of(protocol, nvlink_step_ll, nvlink_step_ll128, nvlink_step_simple) * generation();
   }
 
-  double network_factor() const {
+  /// Bytes that a rank sends at once: of a ring, or where every rank has its own, one rank's part.
+  double part() const { return row_of(collective_).bus_factor > 0 ? bytes_ / n_ : bytes_; }
+
+  double network_factor(double message) const {
     switch (system_.network) {
       case InterKind::slingshot:
         return parameter_[slingshot_hop] *
-               (bytes_ > kSlingshotEager && !is_amd() ? parameter_[slingshot_long_hop] : 1);
+               (message > kSlingshotEager && !is_amd() ? parameter_[slingshot_long_hop] : 1);
       case InterKind::efa:
         return parameter_[system_.efa_generation == 1 ? efa_first_hop : efa_hop];
       case InterKind::tcpx:
@@ -157,8 +157,8 @@ class Model {
     return 1;
   }
 
-  double hop(NcclProtocol protocol) const {
-    return of(protocol, network_hop_ll, network_hop_ll128, network_hop_simple) * network_factor();
+  double hop(NcclProtocol protocol, double message) const {
+    return of(protocol, network_hop_ll, network_hop_ll128, network_hop_simple) * network_factor(message);
   }
 
   /// GB/s of Simple inside the node.
@@ -182,15 +182,8 @@ class Model {
   }
 
   double inside_share(NcclProtocol protocol) const {
-    switch (protocol) {
-      case NcclProtocol::ll:
-        return parameter_[system_.link == GpuLink::pcie ? pcie_ll_rate : nvlink_ll_rate];
-      case NcclProtocol::ll128:
-        return kLl128Rate;
-      case NcclProtocol::simple:
-        break;
-    }
-    return 1;
+    const double ll = parameter_[system_.link == GpuLink::pcie ? pcie_ll_rate : nvlink_ll_rate];
+    return std::array{ll, kLl128Rate, 1.0}.at(static_cast<std::size_t>(protocol));
   }
 
   /// GB/s of Simple between nodes.
@@ -201,7 +194,7 @@ class Model {
     if (system_.network == InterKind::ethernet) {
       // What TCP reaches of the line rate, beside what is lost anyway.
       const LinkSheet link = network_link(InterKind::ethernet, {system_.network_rate / system_.nics * kGiga});
-      rate *= link.bandwidth.typical / link.data_sheet.value;
+      rate = std::min(rate * link.bandwidth.typical / link.data_sheet.value, kTcpRate * system_.nics);
     }
     return rate;
   }
@@ -237,8 +230,8 @@ class Model {
   Candidate ring(NcclProtocol protocol) const {
     const double rounds = std::max(1, row_of(collective_).bus_factor);
     const double start = launch(protocol);
-    const double latency =
-        start + rounds * (n_ - num_nodes_) * step(protocol) + rounds * (num_nodes_ - 1) * hop(protocol);
+    const double latency = start + rounds * (n_ - num_nodes_) * step(protocol) +
+                           rounds * (num_nodes_ - 1) * hop(protocol, part());
     const double weight = bus_share(collective_, n_);
     // One of a node's g edges is the network's. Host memory passes what goes there as well.
     const double edges = num_nodes_ > 1 && system_.link != GpuLink::pcie ? (g_ - 1) / g_ : 1;
@@ -256,7 +249,12 @@ class Model {
     // of LL, whose flags stand beside the data, a step.
     const double filled = protocol == NcclProtocol::ll ? step(protocol) : start;
     const double filling = num_nodes_ > 1 ? 1 : std::sqrt(filled / latency);
-    return finish(latency, inside, between, filling * gap(protocol));
+    Candidate result = finish(latency, inside, between, filling * gap(protocol));
+    if (rounds == 1 && system_.network == InterKind::slingshot) {
+      // No tree spares short messages the edge between nodes, which passes one after another.
+      result.time = slower(result.time, start + (n_ - 1) * hop(protocol, part()));
+    }
+    return result;
   }
 
   /// Sends and receives. A kernel starts those inside a node side by side, twice as many for each step. A CPU
@@ -265,8 +263,8 @@ class Model {
   Candidate direct(NcclProtocol protocol) const {
     const Sends sends = sends_of_busiest();
     const double next =
-        parameter_[network_hop_simple] * std::min(network_factor(), parameter_[slingshot_hop]);
-    const double far = sends.far > 0 ? hop(protocol) + (sends.far - 1) * next : 0;
+        parameter_[network_hop_simple] * std::min(network_factor(part()), parameter_[slingshot_hop]);
+    const double far = sends.far > 0 ? hop(protocol, part()) + (sends.far - 1) * next : 0;
     const double latency = launch(protocol) + std::log2(sends.near + 1) * step(protocol) + far;
     const double inside = bytes_time(sends.inside, inside_rate() * inside_share(protocol));
     const double between = bytes_time(sends.between, between_rate() * kNetworkSends);
@@ -300,8 +298,8 @@ class Model {
 
   Candidate tree(NcclProtocol protocol) const {
     const double levels = std::log2(num_nodes_);
-    const double latency =
-        launch(protocol) + 2 * (g_ - 1) * step(protocol) + 2 * levels * parameter_[tree_hop] * hop(protocol);
+    const double latency = launch(protocol) + 2 * (g_ - 1) * step(protocol) +
+                           2 * levels * parameter_[tree_hop] * hop(protocol, bytes_);
     // A rank in the middle of a chain sends to both neighbours; of two ranks each sends once.
     const double weight = (n_ == 2 ? 1 : 2) / kTreeRate;
     const double node_weight = 2 * (num_nodes_ - 1) / num_nodes_;
@@ -312,7 +310,7 @@ class Model {
   Candidate nvls() const {
     const bool hopper = system_.architecture == Architecture::hopper;
     const double latency =
-        parameter_[nvls_latency] + 2 * std::log2(num_nodes_) * parameter_[nvls_hop] * network_factor();
+        parameter_[nvls_latency] + 2 * std::log2(num_nodes_) * parameter_[nvls_hop] * network_factor(bytes_);
     const double weight = hopper ? (g_ + 1) / g_ : 2 * (g_ - 1) / g_;
     const double rate =
         system_.link_speed * system_.link_rate * parameter_[hopper ? nvls_rate_hopper : nvls_rate_blackwell];

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/error.hpp"
+#include "common/units.hpp"
 #include "scenario/scenario.hpp"
 #include "sim/nccl/native.hpp"
 #include "sim/nccl/tuner.hpp"
@@ -354,6 +355,60 @@ TEST(NcclModel, SendsInsideANodeStartSideBySideAndThoseToOtherNodesOneByOne) {
   const Prediction far = short_one(nodes(8), 32);
   const Prediction all_reduce = predicted(nodes(8), native(32, kKi));
   EXPECT_GT(far.high->value / far.low->value, 1.1 * all_reduce.high->value / all_reduce.low->value);
+}
+
+TEST(NcclModel, AnAllGatherOverSlingshotTakesAHopAtEveryStep) {
+  const NcclParameters& parameters = nccl_fit().parameters;
+  const auto microseconds = [&](int nodes, InterKind network, double bytes) {
+    NcclSystem system = {.ranks = 4 * nodes,
+                         .nodes = nodes,
+                         .link = GpuLink::nvlink,
+                         .link_rate = 300,
+                         .network = network,
+                         .network_rate = 50,
+                         .nics = 2};
+    return nccl_collective(parameters, system, Collective::all_gather, bytes).seconds / kMicro;
+  };
+  using enum NcclParameter;
+  const double hop = parameters[network_hop_ll] * parameters[slingshot_hop];
+  EXPECT_NEAR(microseconds(2, InterKind::slingshot, 128), parameters[launch_ll] + 7 * hop, 2);
+  EXPECT_NEAR(microseconds(8, InterKind::slingshot, 512), parameters[launch_ll] + 31 * hop, 5);
+  EXPECT_LT(microseconds(8, InterKind::infiniband, 512), parameters[launch_ll] + 20 * hop);
+  // A rank's own part, up to 2 KiB, is sent at once.
+  EXPECT_LT(microseconds(2, InterKind::slingshot, 8 * 2048), 1.1 * microseconds(2, InterKind::slingshot, 8));
+  EXPECT_GT(microseconds(2, InterKind::slingshot, 8 * 2049), 1.5 * microseconds(2, InterKind::slingshot, 8));
+}
+
+TEST(NcclModel, ARingSendsPartsEagerlyOverSlingshotThatATreeSendsWholeAndLate) {
+  const auto latency = [](NcclAlgorithm algorithm, double bytes) {
+    const NcclSystem system = {.ranks = 32,
+                               .nodes = 8,
+                               .link = GpuLink::nvlink,
+                               .link_rate = 3e5,
+                               .network = InterKind::slingshot,
+                               .network_rate = 1e5,
+                               .nics = 4,
+                               .algorithm = algorithm,
+                               .protocol = NcclProtocol::ll};
+    return nccl_all_reduce(nccl_fit().parameters, system, bytes).seconds;
+  };
+  constexpr double kEager = 2048;
+  EXPECT_GT(latency(NcclAlgorithm::tree, kEager + 1), 1.4 * latency(NcclAlgorithm::tree, kEager));
+  EXPECT_LT(latency(NcclAlgorithm::ring, kEager + 1), 1.01 * latency(NcclAlgorithm::ring, kEager));
+  EXPECT_GT(latency(NcclAlgorithm::ring, 32 * kEager + 1), 1.4 * latency(NcclAlgorithm::ring, 32 * kEager));
+}
+
+TEST(NcclModel, TcpFillsASlowLineAndNoFastOne) {
+  const auto seconds = [](double gbits) {
+    const Machine where =
+        machine(fmt::format("nodes: 8\ngpus_per_node: 4\ngpu: {{model: A100-SXM4-40GB}}\n"
+                            "intra: {{kind: nvlink, generation: 3, links_per_gpu: 12, wiring: full_mesh}}\n"
+                            "inter: {{kind: ethernet, rate: {} Gb/s, nics: 2}}\n",
+                            gbits));
+    return predicted(where, native(32, 8 * kGi)).seconds.value;
+  };
+  EXPECT_NEAR(seconds(10) / seconds(25), 2.5, 0.1);
+  EXPECT_NEAR(seconds(200) / seconds(400), 1, 0.01);
 }
 
 TEST(NcclModel, ASendTakesTheLinksThatLeadToItsPeer) {
