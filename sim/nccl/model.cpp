@@ -14,7 +14,7 @@ namespace {
 
 using enum NcclParameter;
 
-constexpr double kPcieGap = 0.1;  ///< κ over PCIe and on AMD: not to be told from 0 in the data, and not 0.
+constexpr double kPcieGap = 0.1;    ///< κ over PCIe and in nodes of AMD: not to be told from 0, and not 0.
 constexpr double kLl128Rate = 0.9;  ///< 120 of 128 bytes are data, and flags cost a little more.
 constexpr double kTreeRate = 0.92;  ///< Share of a ring's inside a node, as in NCCL's src/graph/tuning.cc.
 constexpr double kNetworkLlRate = 0.5;  ///< Half of LL is flags.
@@ -176,8 +176,7 @@ class Model {
     }
     const double peer = std::log(system_.peer_ring_rate * parameter_[pcie_rate]);
     const double host = std::log(system_.host_ring_rate * parameter_[host_rate]);
-    const double share = system_.transport.peer_to_peer;
-    return std::exp(share * peer + (1 - share) * host) *
+    return std::exp(std::lerp(host, peer, system_.transport.peer_to_peer)) *
            (system_.bridged_pairs ? parameter_[bridge_gain] : 1);
   }
 
@@ -209,7 +208,8 @@ class Model {
       return factor * parameter_[old_gap];
     }
     if (num_nodes_ > 1) {
-      return factor * parameter_[network_gap];
+      // RCCL's bus bandwidth between nodes is flat from 1 GiB on: MI300X of oci-hpc-oke and hisohara.
+      return factor * parameter_[is_amd() ? nvlink_gap : network_gap];
     }
     return is_nvlink() && !is_amd() ? parameter_[nvlink_gap] : kPcieGap;
   }

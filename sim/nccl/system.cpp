@@ -310,22 +310,22 @@ MachineClass NcclSystem::machine_class() const {
 }
 
 NcclKind NcclSystem::kind() const {
-  switch (machine_class()) {
-    case MachineClass::node_nvlink:
-      return NcclKind::nvlink;
-    case MachineClass::node_pcie:
-      // Left open, a description is about as far off as with peer to peer, less than with host memory.
-      return transport.peer_to_peer > 0 ? NcclKind::pcie_peer : NcclKind::pcie_host;
-    case MachineClass::multi_node:
-      break;
+  if (nodes > 1) {
+    const bool rdma = network == InterKind::infiniband || network == InterKind::roce;
+    return rdma && gpus_per_node() >= 2 ? NcclKind::rdma : NcclKind::other_network;
   }
-  const bool rdma = network == InterKind::infiniband || network == InterKind::roce;
-  return rdma && gpus_per_node() >= 2 ? NcclKind::rdma : NcclKind::other_network;
+  // Left open, a description is about as far off as with peer to peer, less than with host memory.
+  return link != GpuLink::pcie        ? NcclKind::nvlink
+         : transport.peer_to_peer > 0 ? NcclKind::pcie_peer
+                                      : NcclKind::pcie_host;
 }
 
 double NcclSystem::uncertainty() const {
+  constexpr double kUnlikeOthers = 1.6;
+  const bool unlike_others = kind() == NcclKind::nvlink && (link != GpuLink::nvswitch || before_2_9);
   const double doublings = std::log2(gpus_per_node());
-  return kind() == NcclKind::pcie_host && doublings > 1 ? std::sqrt(doublings) : 1;
+  const double by_gpus = kind() == NcclKind::pcie_host && doublings > 1 ? std::sqrt(doublings) : 1;
+  return unlike_others ? kUnlikeOthers : by_gpus;
 }
 
 std::variant<NcclSystem, std::string> nccl_system(const Machine& machine, int ranks) {

@@ -82,6 +82,18 @@ TEST(Subset, MoreGpusThroughHostMemoryAreLessSure) {
   EXPECT_DOUBLE_EQ(system_of(h100_nodes(), 8).uncertainty(), 1);
 }
 
+TEST(Subset, NodesWithoutASwitchAndOldVersionsAreLessSure) {
+  const auto unsure = [](const std::string& gpu_and_links) {
+    return system_of(machine("gpus_per_node: 4\n" + gpu_and_links), 4).uncertainty();
+  };
+  const std::string switched = "gpu: {model: A100-SXM4-80GB}\nintra: {kind: nvlink, switch: true}\n";
+  EXPECT_DOUBLE_EQ(unsure(switched), 1);
+  EXPECT_DOUBLE_EQ(unsure(switched + "software: {nccl: 2.9.6}\n"), 1);
+  EXPECT_GT(unsure(switched + "software: {nccl: 2.8.4}\n"), 1.5);
+  EXPECT_GT(unsure("gpu: {model: A100-SXM4-80GB}\nintra: {kind: nvlink}\n"), 1.5);
+  EXPECT_GT(unsure("gpu: {model: MI300X}\nintra: {kind: xgmi, links_per_gpu: 6}\n"), 1.5);
+}
+
 TEST(Subset, RanksPerNodePlacesThem) {
   Machine spread = h100_nodes();
   spread.ranks_per_node = 4;
