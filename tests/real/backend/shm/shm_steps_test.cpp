@@ -251,6 +251,16 @@ TEST(ShmWaits, EndAtTheTimeoutWithThePeer) {
   }
 }
 
+TEST(ShmWaits, MemoryThatCannotBeReadAnyMoreIsThatOfALostPeer) {
+  const ShmGroups groups = met(2);
+  if (!groups[0]->reads_remotely()) {
+    GTEST_SKIP() << "no memory of processes can be read here";
+  }
+  OwnBytes bytes(8);
+  EXPECT_EQ(whom_lost([&] { groups[0]->read_remotely(1, 0, bytes); }, PeerLost::How::gone),
+            "1: rank 0 lost rank 1: its memory cannot be read any more (Bad address)");
+}
+
 TEST(ShmCopies, StandForMessagesThatOthersMayNotReadUntilTheyAreTaken) {
   without_remote_reads([] {
     const ShmGroups groups = met(2);
