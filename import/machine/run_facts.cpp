@@ -48,7 +48,7 @@ void read_channel(std::size_t number, std::string_view via, RunFacts& facts) {
   const std::string_view transport = first_word(via);
   if (transport.starts_with("P2P")) {
     facts.peer_to_peer.see(number);
-  } else if (transport.starts_with("SHM") || transport.starts_with("direct shared memory")) {
+  } else if (transport.starts_with("SHM") || via.starts_with("direct shared memory")) {
     facts.shared_memory.see(number);
   } else if (transport.starts_with("NET/")) {
     if (transport.starts_with("NET/Socket")) {
