@@ -221,6 +221,9 @@ TEST(ReadText, StopsBehindWhatMayBeRead) {
                     format(Bytes{static_cast<std::int64_t>(size) - 1}) + ", and no more is read of it");
     }
   }
+  EXPECT_EQ(examples::message_of(ErrorKind::bad_input, [] { read_text("/dev/zero", 10); }),
+            "/dev/zero: is longer than 10 B, and no more is read of it")
+      << "its size is not known";
   std::istringstream endless(std::string(10 * kPiece, 'x'));
   EXPECT_EQ(read_beyond(endless, 0).size(), kPiece);
   std::istringstream twice(std::string(10 * kPiece, 'x'));

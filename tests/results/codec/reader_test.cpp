@@ -48,6 +48,11 @@ TEST(Reader, JoinsPredictionAndMeasurementOfAPointAndTheLastLineWins) {
   ASSERT_THAT(results.points, SizeIs(1));
   EXPECT_EQ(results.points[0].predicted->seconds, predicted.predicted->seconds);
   EXPECT_EQ(results.points[0].measured->seconds, Seconds{0.5});
+  const Results turned =
+      parse_results(header_line() + to_line(measured) + '\n' + to_line(predicted) + '\n', "x");
+  ASSERT_THAT(turned.points, SizeIs(1));
+  EXPECT_EQ(turned.points[0].predicted->seconds, predicted.predicted->seconds);
+  EXPECT_EQ(turned.points[0].measured->seconds, measured.measured->seconds);
 }
 
 TEST(Reader, RepetitionsAreAddedToWhatIsKnownOfTheirPoint) {
