@@ -232,7 +232,7 @@ TEST(RankWatch, WhoClosesItsSocketAndLivesIsNamed) {
               ::testing::ThrowsMessage<Error>("rank 1 closed its control socket while testing"));
 }
 
-TEST(RankWatch, WhoWasStoppedItselfBlamesNobody) {
+TEST(RankWatch, WhoWasStoppedItselfHoldsNobodyAtFault) {
   InterruptGuard interrupts;
   RankWatch watch({.timeout = 1s}, interrupts);
   watch.start(answering([](const std::string&) {
