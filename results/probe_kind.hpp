@@ -11,7 +11,7 @@
 #include "common/units.hpp"
 
 /// The kinds of point-to-point probes: what probes, fits, machine files and simulation do follows from
-/// its row. A new kind is a value, a row, and the steps that its ranks run (real/probe/probe_run.cpp).
+/// its row. A new kind is a value, a row, and the steps that its ranks run (real/probe/probe_program.cpp).
 namespace ringside {
 
 enum class ProbeKind : std::uint8_t {

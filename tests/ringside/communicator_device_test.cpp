@@ -133,6 +133,7 @@ TEST(CommunicatorOfDevices, MessagesOfTheHostTravelByTheDevice) {
     if (communicator.rank() == 0) {
       communicator.send(message, 1);
       EXPECT_EQ(taken(log), (Log{"allocate 12", "copy 12 host to device"}));
+      EXPECT_EQ(communicator.bytes_sent(), 12);
     } else {
       message = {};
       Request request = communicator.irecv(message, 0);

@@ -232,6 +232,28 @@ TEST(RankWatch, WhoClosesItsSocketAndLivesIsNamed) {
               ::testing::ThrowsMessage<Error>("rank 1 closed its control socket while testing"));
 }
 
+TEST(RankWatch, WhoWasStoppedItselfHoldsNobodyAtFault) {
+  InterruptGuard interrupts;
+  RankWatch watch({.timeout = 1s}, interrupts);
+  watch.start(answering([](const std::string&) {
+    ::kill(::getppid(), SIGSTOP);
+    std::this_thread::sleep_for(1500ms);
+    ::kill(::getppid(), SIGCONT);
+    return complaint("rank 0 waited 1 s to receive from rank 1", 1, true);
+  }));
+  watch.start(answering([](const std::string&) {
+    std::this_thread::sleep_for(60s);
+    return Answer{};
+  }));
+  watch.send("work\n");
+  EXPECT_THAT(
+      [&] { watch.wait_for_answers("testing"); },
+      ::testing::ThrowsMessage<Error>(AllOf(
+          HasSubstr("this program did not run for "),
+          HasSubstr(" while testing, and its ranks, which wait for each other for 1 s, gave up; nothing "
+                    "is wrong with them"))));
+}
+
 /// What becomes of ranks that say "alive" at each of these times, and at last that they are done.
 std::string patience_with(const std::vector<std::chrono::milliseconds>& alive, bool heartbeat = true) {
   InterruptGuard interrupts;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -224,8 +225,29 @@ TEST(Probe, CoversEveryKindSizeAndNumberOfRanks) {
   std::map<std::pair<ProbeKind, int>, std::vector<std::int64_t>> sizes;
   std::map<int, std::vector<std::int64_t>> crowded;
   std::vector<double> fractions;
-  for (const ProbeSample& sample :
-       probe(options, [&](double fraction, std::string_view) { fractions.push_back(fraction); })) {
+  std::vector<std::string> said;
+  const std::vector<ProbeSample> samples = probe(options, [&](double fraction, std::string_view what) {
+    fractions.push_back(fraction);
+    said.emplace_back(what);
+  });
+  std::vector<std::string> due;
+  for (const ProbeSample& sample : samples) {
+    due.push_back(
+        fmt::format("{}, {} ranks, {}", name(sample.key.kind), sample.key.ranks, format(sample.key.bytes)));
+  }
+  due.emplace_back("done");
+  EXPECT_EQ(said, due) << "without time for more, each is run once";
+  EXPECT_EQ(said.front(), "ping_pong, 2 ranks, 8 B");
+  for (const int ranks : {2, 3}) {  // Short messages leave their time to longer ones.
+    std::vector<Bytes> in_order;
+    for (const ProbeSample& sample : samples) {
+      if (sample.key.ranks == ranks && (ranks == 3 || sample.key.kind != ProbeKind::reduction)) {
+        in_order.push_back(sample.key.bytes);
+      }
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(in_order)) << ranks;
+  }
+  for (const ProbeSample& sample : samples) {
     EXPECT_THAT(sample.seconds, Not(IsEmpty()));
     EXPECT_THAT(sample.seconds, Each(Gt(0.0)));
     if (sample.key.messages == 1) {
