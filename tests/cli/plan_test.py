@@ -335,7 +335,7 @@ class Plan(RingsideCase):
 
     def test_a_bad_value_of_a_flag_names_the_flag_and_the_value(self):
         for flag, value, words in (
-            ("--deadline", "soon", "is not a time such as"),
+            ("--deadline", "soon", "is not a time; write"),
             ("--deadline", "5", "has no unit"),
             ("--budget", "20", "such as `20 USD`"),
             ("--sweep", "accumulate=0", "whole number"),
