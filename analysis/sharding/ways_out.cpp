@@ -91,6 +91,8 @@ std::string ways_out(const Ranked& ranked) {
   }
   if (holds(plan, offer, *parse_sharding("offload"))) {
     ways.emplace_back("--shard offload");
+  } else if (holds(plan, offer, {.style = ShardingStyle::fsdp, .offload = Offload::parameters})) {
+    ways.emplace_back("`sharding: {style: fsdp, offload: parameters}` in a plan");
   }
   if (const auto sequence = shorter_sequence(plan, offer, fsdp)) {
     ways.push_back(fmt::format("--sequence {} with {}", *sequence, name(fsdp.style)));

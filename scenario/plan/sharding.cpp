@@ -34,13 +34,12 @@ std::string cannot_offload(const Layout& way) {
   if (way.offload == Offload::parameters && !way.cuts_weights()) {
     return "is of weights that ranks cut among them: write style zero3, fsdp or hybrid";
   }
-  if (way.offload != Offload::optimizer ||
-      (way.style != ShardingStyle::ddp && way.adapters == Adapters::none)) {
-    return {};
+  if (way.offload == Offload::optimizer && way.style == ShardingStyle::ddp) {
+    return "is of states that ranks cut among them: write style zero1, zero2, zero3, fsdp or hybrid";
   }
-  return way.adapters == Adapters::none
-             ? "is of states that ranks cut among them: write style zero1, zero2, zero3, fsdp or hybrid"
-             : "is of the states of all weights, and adapters have few; write none, or parameters with fsdp";
+  return way.offload == Offload::optimizer && way.adapters != Adapters::none
+             ? "is of the states of all weights, and adapters have few; write none, or parameters with fsdp"
+             : "";
 }
 
 std::optional<Layout> read_one(Reader& reader, const Value& value) {
