@@ -142,8 +142,9 @@ void add_line(CLI::App& command, CLI::Option& plan, study::PlanLine& line) {
                            "A name of `list workloads`, a workload file, or config.json of a language model");
   CLI::Option* gradients =
       add("--gradients", line.gradients, "Without a model: bytes '88 MB' or parameters '22 M'");
-  CLI::Option* shard = add("--shard", line.sharding,
-                           "ddp, zero1, zero2, zero3, fsdp, hybrid, lora or qlora; several with commas");
+  CLI::Option* shard =
+      add("--shard", line.sharding,
+          "ddp, zero1, zero2, zero3, fsdp, hybrid, lora, qlora, offload; several with commas");
   CLI::Option* search =
       command.add_flag("--search", line.search, "Try all ways of --shard; name the best two")
           ->excludes(&plan);

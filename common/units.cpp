@@ -9,18 +9,11 @@
 
 #include "common/failures.hpp"
 #include "common/numbers.hpp"
+#include "common/quantity.hpp"
 #include "common/text.hpp"
 
 namespace ringside {
 namespace {
-
-/// A unit is `multiplier` / `divisor` of the base unit: 1e-6 itself is no double, so that 10 · 1e-6 is not
-/// 1e-5, but 10 / 1e6 is.
-struct Unit {
-  std::string_view text;
-  double multiplier = 1;
-  double divisor = 1;
-};
 
 constexpr std::array kSizeUnits = {
     Unit{"B"},       Unit{"KiB", 1024}, Unit{"MiB", 1048576}, Unit{"GiB", 1073741824},
@@ -88,6 +81,8 @@ std::string suggestion(std::string_view unit_text, std::span<const Unit> units) 
   throw bad_input("'{}' {}", text, why);
 }
 
+}  // namespace
+
 double parse_quantity(std::string_view text, std::string_view what, std::string_view example,
                       std::span<const Unit> units) {
   const std::string_view body = trimmed(text, kBlanks);
@@ -117,6 +112,8 @@ double parse_quantity(std::string_view text, std::string_view what, std::string_
   reject(text, fmt::format("has the unit '{}', but the units of a {} are {}{}", unit_text, what,
                            listed(units), suggestion(unit_text, units)));
 }
+
+namespace {
 
 /// Three significant digits (more before the point), without an exponent and without trailing zeros.
 std::string three_digits(double value) {

@@ -3,68 +3,11 @@
 #include <algorithm>
 #include <variant>
 
-#include "analysis/comparison/point_sentences.hpp"
+#include "common/failures.hpp"
 #include "schedule/registry.hpp"
 #include "sim/predict.hpp"
 
 namespace ringside {
-namespace {
-
-/// The prediction; of a `native` that has no model here that of the nearest schedule, which `key` then names:
-/// NCCL's large all_reduces within a node are rings or no better. Throws NotPredicted, and as predict() does.
-Prediction prediction_of(const Machine& machine, PointKey& key, const PredictOptions& options) {
-  auto outcome = predict(machine, key, options);
-  if (key.algorithm == kNative && std::holds_alternative<Unpredicted>(outcome)) {
-    key.algorithm = key.collective == Collective::all_to_all ? "pairwise" : "ring";
-    outcome = predict(machine, key, options);
-  }
-  if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
-    throw NotPredicted(unpredicted->reason);
-  }
-  return std::get<Prediction>(std::move(outcome));
-}
-
-}  // namespace
-
-AllReduceTimes::AllReduceTimes(const Machine& machine, int ranks, const std::string& algorithm,
-                               DataType dtype)
-    : machine_(&machine), ranks_(ranks), algorithm_(algorithm), dtype_(dtype) {}
-
-const Interval<Seconds>& AllReduceTimes::range(Bytes bytes) {
-  const auto found = ranges_.find(bytes);
-  return found != ranges_.end() ? found->second
-                                : ranges_.emplace(bytes, predict_range(bytes, true)).first->second;
-}
-
-Seconds AllReduceTimes::typical(Bytes bytes) {
-  if (const auto known = ranges_.find(bytes); known != ranges_.end()) {
-    return known->second.typical;
-  }
-  const auto found = typical_.find(bytes);
-  return found != typical_.end() ? found->second
-                                 : typical_.emplace(bytes, predict_range(bytes, false).typical).first->second;
-}
-
-Interval<Seconds> AllReduceTimes::predict_range(Bytes bytes, bool interval) {
-  PointKey key{.algorithm = algorithm_, .ranks = ranks_, .bytes = bytes, .dtype = dtype_};
-  const Prediction prediction = [&] {
-    try {
-      return prediction_of(*machine_, key, {.interval = interval});
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::bad_input) {
-        throw;
-      }
-      throw NotPredicted(error.what());  // One machine that cannot be spoils no other offer.
-    }
-  }();
-  algorithm_ = key.algorithm;
-  if (bytes >= largest_) {
-    largest_ = bytes;
-    limit_ = prediction.limits.empty() ? std::string{} : limit_sentence(prediction.limits.front());
-    nics_ = prediction.nics;
-  }
-  return prediction.interval();
-}
 
 /// The machine as one group sees it: within a node the node itself, across nodes its share of NICs.
 Machine GroupTimes::group_machine(int ranks, int stride) const {
@@ -98,22 +41,37 @@ Machine GroupTimes::group_machine(int ranks, int stride) const {
   return machine;
 }
 
-const Interval<Seconds>& GroupTimes::time(Collective collective, int ranks, int stride, Bytes bytes) {
-  const std::tuple key(collective, ranks, stride, bytes.value);
-  const auto found = known_.find(key);
-  if (found != known_.end()) {
+const GroupTimes::Predicted& GroupTimes::predicted(const PointKey& key, bool interval, int stride) {
+  const std::tuple place(key, interval, stride);
+  if (const auto found = known_.find(place); found != known_.end()) {
     return found->second;
   }
-  Interval<Seconds> time{};
-  if (ranks > 1 && bytes.value > 0) {
-    PointKey point{.collective = collective,
-                   .algorithm = std::string(kNative),
-                   .ranks = ranks,
-                   .bytes = {std::max(bytes.value / 2 * 2, std::int64_t{2})},
-                   .dtype = DataType::bfloat16};
-    time = prediction_of(group_machine(ranks, stride), point, {}).interval();
+  const Machine machine = group_machine(key.ranks, stride);
+  const PredictOptions options{.interval = interval};
+  PointKey asked = key;
+  auto outcome = predict(machine, asked, options);
+  // NCCL's large all_reduces within a node are rings or no better.
+  if (key.algorithm == kNative && std::holds_alternative<Unpredicted>(outcome)) {
+    asked.algorithm = key.collective == Collective::all_to_all ? "pairwise" : "ring";
+    outcome = predict(machine, asked, options);
   }
-  return known_.emplace(key, time).first->second;
+  if (const auto* unpredicted = std::get_if<Unpredicted>(&outcome)) {
+    throw bad_input("{}", unpredicted->reason);
+  }
+  return known_.emplace(place, Predicted{asked.algorithm, std::get<Prediction>(std::move(outcome))})
+      .first->second;
+}
+
+Interval<Seconds> GroupTimes::time(Collective collective, int ranks, int stride, Bytes bytes) {
+  if (ranks < 2 || bytes.value <= 0) {
+    return {};
+  }
+  const PointKey key{.collective = collective,
+                     .algorithm = std::string(kNative),
+                     .ranks = ranks,
+                     .bytes = {std::max(bytes.value / 2 * 2, std::int64_t{2})},
+                     .dtype = DataType::bfloat16};
+  return predicted(key, true, stride).prediction.interval();
 }
 
 Interval<Seconds> GroupTimes::send(int stride, Bytes bytes) {

@@ -7,6 +7,7 @@
 
 #include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/gpu_memory.hpp"
+#include "common/failures.hpp"
 #include "common/numbers.hpp"
 #include "sim/topology/gpu_models.hpp"
 
@@ -162,36 +163,29 @@ ComputeTime as_published(const Workload& workload, ModelFamily family, const Gpu
           .extrapolated = extrapolated};
 }
 
-std::variant<ComputeTime, UnknownSpeed> computed_from_sheet(const Workload& workload, const GpuSheet& gpu) {
-  const ComputeSpeed& compute = workload.compute;
-  const Interval<double>* const stated = stated_efficiency(workload, gpu);
-  if (stated == nullptr && !compute.family && !workload.transformer) {
-    return UnknownSpeed{fmt::format("the workload states no speed of a {}, nor an efficiency of class {}",
-                                    gpu.model, gpu_class(gpu))};
-  }
-  if (!(flop_rate(gpu, compute.precision) > 0)) {
-    return UnknownSpeed{
-        fmt::format("the catalogue has no {} rate of a {}", name(compute.precision), gpu.model)};
-  }
-  if (stated != nullptr) {
-    return at_share(workload, gpu, *stated);
-  }
-  return compute.family ? as_published(workload, *compute.family, gpu) : of_language_model(workload, gpu);
-}
-
 }  // namespace
 
-std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
-                                                     const std::optional<GpuSheet>& sheet) {
-  if (const auto speed = stated_speed(workload, sheet)) {
-    return ComputeTime{.per_sample = Interval<Seconds>::exactly({1 / *speed}),
-                       .basis = fmt::format("One {} trains {:.4g} samples/s alone, as the workload states.",
-                                            sheet ? sheet->model : "rank", *speed)};
+ComputeTime compute_time(const Workload& workload, const std::optional<GpuSheet>& gpu) {
+  if (const auto speed = stated_speed(workload, gpu)) {
+    return {.per_sample = Interval<Seconds>::exactly({1 / *speed}),
+            .basis = fmt::format("One {} trains {:.4g} samples/s alone, as the workload states.",
+                                 gpu ? gpu->model : "rank", *speed)};
   }
-  if (!sheet) {
-    return UnknownSpeed{"the machine names no `gpu`, and the workload states no measured speed of `any`"};
+  if (!gpu) {
+    throw bad_input("the machine names no `gpu`, and the workload states no measured speed of `any`");
   }
-  return computed_from_sheet(workload, *sheet);
+  const ComputeSpeed& compute = workload.compute;
+  const Interval<double>* const stated = stated_efficiency(workload, *gpu);
+  if (stated == nullptr && !compute.family && !workload.transformer) {
+    throw bad_input("the workload states no speed of a {}, nor an efficiency of class {}", gpu->model,
+                    gpu_class(*gpu));
+  }
+  if (!(flop_rate(*gpu, compute.precision) > 0)) {
+    throw bad_input("the catalogue has no {} rate of a {}", name(compute.precision), gpu->model);
+  }
+  return stated != nullptr ? at_share(workload, *gpu, *stated)
+         : compute.family  ? as_published(workload, *compute.family, *gpu)
+                           : of_language_model(workload, *gpu);
 }
 
 }  // namespace ringside

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "common/interval.hpp"
 #include "scenario/machine/catalog.hpp"
@@ -32,14 +31,9 @@ struct ComputeTime {
   bool extrapolated = false;        ///< Nobody published how fast this GPU trains such a model.
 };
 
-/// Why there is none: nobody measured this GPU and no efficiency is stated for its class.
-struct UnknownSpeed {
-  std::string reason;
-};
-
 /// By the stated speed; else work over rate times stated efficiency (geometric mean of the range); else from
-/// published runs.
-std::variant<ComputeTime, UnknownSpeed> compute_time(const Workload& workload,
-                                                     const std::optional<GpuSheet>& gpu);
+/// published runs. Throws Error{bad_input} where nobody measured this GPU, no efficiency is stated for its
+/// class, and the workload is of no known kind.
+ComputeTime compute_time(const Workload& workload, const std::optional<GpuSheet>& gpu);
 
 }  // namespace ringside

@@ -17,7 +17,8 @@ bool is_half(Precision precision) {
   return precision == Precision::float16 || precision == Precision::bfloat16;
 }
 
-/// Kept for the backward pass, of one sample; nothing when nothing says it.
+}  // namespace
+
 std::optional<std::int64_t> activations_of_sample(const Workload& workload) {
   if (workload.memory.activations) {
     return workload.memory.activations->value;
@@ -30,14 +31,10 @@ std::optional<std::int64_t> activations_of_sample(const Workload& workload) {
   return elements > 0 ? std::optional(elements * size) : std::nullopt;
 }
 
-}  // namespace
-
 Bytes Memory::total() const {
   return {weights.value + gradients.value + optimizer.value + gathered.value + activations.value +
           context.value};
 }
-
-bool activations_known(const Workload& workload) { return activations_of_sample(workload).has_value(); }
 
 Memory memory_need(const Plan& plan, int batch_per_gpu) {
   const Workload& workload = plan.workload;

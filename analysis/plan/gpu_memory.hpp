@@ -15,14 +15,16 @@ struct Memory {
   Bytes optimizer;
   Bytes gathered;  ///< Whole layers while they are at work, and buckets of what is cut.
   Bytes activations;
-  Bytes context;  ///< CUDA, its libraries, and NCCL's buffers.
+  Bytes context;    ///< CUDA, its libraries, and NCCL's buffers.
+  Bytes host = {};  ///< That its host keeps instead; no part of total().
 
   Bytes total() const;
 };
 
 /// With plain data parallelism. Activations of which nothing says how large they are count as nothing.
 Memory memory_need(const Plan& plan, int batch_per_gpu);
-bool activations_known(const Workload& workload);
+/// Bytes of one sample that are kept for the backward pass; none where nothing says it.
+std::optional<std::int64_t> activations_of_sample(const Workload& workload);
 
 /// Numbers of float32 that an optimizer keeps of each parameter.
 int numbers_kept(Optimizer optimizer);

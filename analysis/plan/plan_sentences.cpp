@@ -18,11 +18,6 @@ std::string times(double factor) {
   return factor < 1 ? fmt::format("{:.2g}", factor) : fmt::format("{:.{}f}", factor, factor < 10 ? 1 : 0);
 }
 
-/// What shares the links, as predict() says it.
-std::string because(const std::string& limit) {
-  return limit.empty() ? std::string{} : fmt::format(" ({})", limit);
-}
-
 std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const PlannedStep& step) {
   const Bytes bytes = gradient_bytes(plan.workload);
   const std::string what = link_words(offer.machine, true);
@@ -31,7 +26,7 @@ std::string bottleneck_sentence(const Plan& plan, const Offer& offer, const Plan
       model_size(bytes), format(step.communication.typical), format(step.compute.typical),
       percent(step.exposed_share.typical), percent(step.exposed_share.low), percent(step.exposed_share.high));
   return fmt::format("{}: {} {}: {}{}.", offer.name, what, bottleneck_words(step.exposed_share), numbers,
-                     because(step.limit));
+                     step.limit.empty() ? "" : fmt::format(" ({})", step.limit));
 }
 
 std::string enough_sentence(const Offer& offer, const Thresholds& found) {
@@ -225,23 +220,18 @@ std::vector<std::string> explain(Planner& planner, const Plan& plan, const Offer
   if (offer.gpus < 2) {
     return {fmt::format("{}: one GPU has nothing to synchronise.", offer.name)};
   }
-  std::vector<std::string> sentences;
-  const auto add = [&](std::string sentence) {
-    if (!sentence.empty()) {
-      sentences.push_back(std::move(sentence));
-    }
-  };
-  add(bottleneck_sentence(plan, offer, step));
-  add(enough_sentence(offer, found));
-  add(accumulate_sentence(found));
-  add(ring_sentence(plan, offer, found));
-  add(whole_ring_sentence(planner, plan, offer, found, "tutorial_ring", 2 * (offer.gpus - 1)));
-  add(whole_ring_sentence(planner, plan, offer, found, "circulating_ring", offer.gpus - 1));
-  add(best_way_sentence(planner, plan, offer));
-  if (found.gpus_stop_paying) {
-    add(fmt::format("From {} GPU{} on, one more adds less than half of a GPU's speed.",
-                    *found.gpus_stop_paying, *found.gpus_stop_paying == 1 ? "" : "s"));
-  }
+  std::vector<std::string> sentences = {
+      bottleneck_sentence(plan, offer, step),
+      enough_sentence(offer, found),
+      accumulate_sentence(found),
+      ring_sentence(plan, offer, found),
+      whole_ring_sentence(planner, plan, offer, found, "tutorial_ring", 2 * (offer.gpus - 1)),
+      whole_ring_sentence(planner, plan, offer, found, "circulating_ring", offer.gpus - 1),
+      best_way_sentence(planner, plan, offer),
+      found.gpus_stop_paying ? fmt::format("From {} on, one more adds less than half of a GPU's speed.",
+                                           count_of(*found.gpus_stop_paying, "GPU"))
+                             : std::string{}};
+  std::erase(sentences, "");
   return sentences;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/comparison/point_sentences.hpp"
 #include "analysis/plan/achieved_share.hpp"
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
@@ -52,17 +53,34 @@ Machine without_names(Machine machine) {
   return machine;
 }
 
+/// What it gives; none where nothing is predicted.
+template <typename Predict>
+auto where_possible(const Predict& predict) -> std::optional<decltype(predict())> {
+  try {
+    return predict();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// What stood for the plan's algorithm, and what shares its traffic.
+void set_prediction(const GroupTimes::Predicted& found, PlannedStep& step) {
+  const std::vector<Limit>& limits = found.prediction.limits;
+  step.algorithm = found.algorithm;
+  step.limit = limits.empty() ? std::string{} : limit_sentence(limits.front());
+  step.nics = found.prediction.nics;
+}
+
 }  // namespace
 
 struct Planner::Known {
   Machine machine;
   int gpus = 1;
   std::optional<GpuSheet> sheet = {};
-  std::variant<ComputeTime, UnknownSpeed> computed = UnknownSpeed{};
+  std::optional<ComputeTime> computed = {};  ///< Once it was asked for.
   std::optional<PlannedStep> step =
       {};  ///< In buckets, without the run, which the price and the kind of an offer change.
-  std::map<std::pair<std::string, int>, AllReduceTimes> times = {};
-  GroupTimes groups = GroupTimes(machine);
+  GroupTimes times = GroupTimes(machine);
 };
 
 /// Which end of each range a step is simulated at.
@@ -94,21 +112,16 @@ Planner::Known& Planner::known(const Offer& offer) {
     return *found->second;
   }
   const auto sheet = find_gpu_sheet(machine);
-  known_.push_back({.machine = std::move(machine),
-                    .gpus = offer.gpus,
-                    .sheet = sheet,
-                    .computed = compute_time(plan_.workload, sheet)});
+  known_.push_back({.machine = std::move(machine), .gpus = offer.gpus, .sheet = sheet});
   by_outline_.emplace(outline, &known_.back());
   return known_.back();
 }
 
-AllReduceTimes& Planner::times(Known& machine, const std::string& algorithm, int ranks) {
-  return machine.times
-      .try_emplace({algorithm, ranks}, machine.machine, ranks, algorithm, plan_.workload.gradients)
-      .first->second;
+PointKey Planner::all_reduce_of(const std::string& algorithm, int ranks, Bytes bytes) const {
+  return {.algorithm = algorithm, .ranks = ranks, .bytes = bytes, .dtype = plan_.workload.gradients};
 }
 
-GroupTimes& Planner::groups(const Offer& offer) { return known(offer).groups; }
+GroupTimes& Planner::times(const Offer& offer) { return known(offer).times; }
 
 double Planner::slowest_of(int gpus) {
   const auto [known, is_new] = slowest_of_.try_emplace(gpus);
@@ -116,11 +129,8 @@ double Planner::slowest_of(int gpus) {
 }
 
 double Planner::most_slowdown(const Known& machine) const {
-  if (plan_.workload.transformer) {
-    return 1;
-  }
   // On CPUs the worst is that nothing is hidden: frameworks differ in how much they hide.
-  return machine.machine.gpu ? kMostSlowdown : 1;
+  return machine.machine.gpu && !plan_.workload.transformer ? kMostSlowdown : 1;
 }
 
 Interval<double> Planner::spread() const {
@@ -133,16 +143,18 @@ Interval<double> Planner::spread() const {
 }
 
 TrainingStep Planner::simulate(Known& machine, const Variation& variation, const Ends& ends) {
-  if (const auto* unknown = std::get_if<UnknownSpeed>(&machine.computed)) {
-    throw Error(ErrorKind::bad_input, unknown->reason);
-  }
   const Workload& workload = plan_.workload;
+  if (!machine.computed) {
+    machine.computed = compute_time(workload, machine.sheet);
+  }
+  const ComputeTime& computed = *machine.computed;
   const SynchronisationSettings settings = variation.synchronisation.value_or(plan_.synchronisation);
   const int gpus = variation.gpus.value_or(machine.gpus);
-  AllReduceTimes& times_here = times(machine, variation.algorithm.value_or(plan_.algorithm), gpus);
+  const std::string& algorithm = variation.algorithm ? *variation.algorithm : plan_.algorithm;
+  const bool typical = ends.cost == &Interval<Seconds>::typical;
   const auto full_time = [&](Bytes bytes) {
-    return ends.cost == &Interval<Seconds>::typical ? times_here.typical(bytes)
-                                                    : times_here.range(bytes).*ends.cost;
+    const auto& found = machine.times.predicted(all_reduce_of(algorithm, gpus, bytes), !typical);
+    return found.prediction.interval().*ends.cost;
   };
   const auto time_of = [&](Bytes bytes) {
     const Seconds all = full_time(bytes);
@@ -157,7 +169,6 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
   const double batch = batch_of_pass(workload, gpus, settings.accumulate);
   const int on_node = std::min(gpus, machine.machine.gpus_per_node.value_or(gpus));
   const Seconds fed{workload.input_per_node ? batch * on_node / *workload.input_per_node : 0};
-  const auto& computed = std::get<ComputeTime>(machine.computed);
   const Seconds pass =
       std::max({fed, computed.launches.*ends.compute, batch * (computed.per_sample.*ends.compute)});
   const double slowdown = workload.transformer ? parameters_[PlanningParameter::exposed_ddp] : kSlowdown;
@@ -201,8 +212,12 @@ void Planner::add_times(Known& machine, PlannedStep& step) {
 
   const auto exposed = [](const TrainingStep& one) { return one.exposed.value / one.total.value; };
   const auto computing = [](const TrainingStep& one) { return one.compute.value / one.total.value; };
-  const double speed = samples_per_second(typical, machine.gpus, plan_.synchronisation);
-  const AllReduceTimes& times_here = times(machine, plan_.algorithm, machine.gpus);
+  const double speed = samples_per_second(typical, machine.gpus);
+  const auto of_most =
+      std::ranges::max_element(typical.buckets, {}, [](const BucketTimes& one) { return one.bucket.bytes; });
+  set_prediction(
+      machine.times.predicted(all_reduce_of(plan_.algorithm, machine.gpus, of_most->bucket.bytes), true),
+      step);
   step.batch = speed * typical.total.value;
   step.compute = {fast.compute, typical.compute, slow.compute};
   step.communication = {fast.communication, typical.communication, slow.communication};
@@ -215,9 +230,6 @@ void Planner::add_times(Known& machine, PlannedStep& step) {
   step.efficiency = {computing(worst), computing(typical), computing(best)};
   step.speed = {step.batch / step.total.high.value, speed, step.batch / step.total.low.value};
   step.timeline = std::move(typical);
-  step.algorithm = times_here.algorithm();
-  step.limit = times_here.limit();
-  step.nics = times_here.nics();
 }
 
 PlannedStep Planner::without_run(Known& machine) {
@@ -228,7 +240,7 @@ PlannedStep Planner::without_run(Known& machine) {
   if (plan_.workload.tensors.empty()) {
     step.assumptions.emplace_back("Tensor sizes are unknown: gradients arrive evenly, in pieces of 1 MiB.");
   }
-  if (!activations_known(plan_.workload)) {
+  if (!activations_of_sample(plan_.workload)) {
     step.assumptions.emplace_back("Activation memory is unknown and counts as zero.");
   }
   if (batch < 1) {
@@ -250,7 +262,7 @@ PlannedStep Planner::without_run(Known& machine) {
     step.problem = error.what();
     return step;
   }
-  const ComputeTime& computed = std::get<ComputeTime>(machine.computed);
+  const ComputeTime& computed = *machine.computed;
   if (plan_.workload.transformer && !plan_.workload.compute.family) {
     step.assumptions.emplace_back(kFusedKernels);
   }
@@ -297,10 +309,9 @@ PlannedStep Planner::synchronise(const Offer& offer) {
   }
   const Bytes bytes = gradient_bytes(plan_.workload);
   try {
-    AllReduceTimes& times_here = times(known(offer), plan_.algorithm, offer.gpus);
-    PlannedStep step{.communication = times_here.range(bytes)};
-    step.algorithm = times_here.algorithm();
-    step.limit = times_here.limit();
+    const auto& found = times(offer).predicted(all_reduce_of(plan_.algorithm, offer.gpus, bytes), true);
+    PlannedStep step{.communication = found.prediction.interval()};
+    set_prediction(found, step);
     step.ring = all_reduce(offer, "ring", offer.gpus, bytes);
     step.naive = all_reduce(offer, "naive", offer.gpus, bytes);
     return step;
@@ -310,47 +321,41 @@ PlannedStep Planner::synchronise(const Offer& offer) {
 }
 
 std::optional<TrainingStep> Planner::vary(const Offer& offer, const Variation& variation) {
-  try {
-    const Ends ends{.slowdown = variation.hides_all ? std::optional(0.0) : std::nullopt};
-    return simulate(known(offer), variation, ends);
-  } catch (const NotPredicted&) {
-    return std::nullopt;
-  }
+  const Ends ends{.slowdown = variation.hides_all ? std::optional(0.0) : std::nullopt};
+  return where_possible([&] { return simulate(known(offer), variation, ends); });
 }
 
 std::optional<Interval<Seconds>> Planner::total_if_known(const Offer& offer, Part part) {
-  try {
-    Known& machine = known(offer);
-    const auto at = [&](Seconds Interval<Seconds>::*end, double spread, double slowdown) {
-      Ends ends{.compute = end, .cost = end, .spread = spread, .slowdown = slowdown};
-      (part == Part::computing ? ends.compute : ends.cost) = &Interval<Seconds>::typical;
-      return simulate(machine, {}, ends).total;
-    };
-    return Interval<Seconds>{.low = at(&Interval<Seconds>::low, 0, 0),
+  Known& machine = known(offer);
+  const auto at = [&](Seconds Interval<Seconds>::*end, double spread, double slowdown) {
+    Ends ends{.compute = end, .cost = end, .spread = spread, .slowdown = slowdown};
+    (part == Part::computing ? ends.compute : ends.cost) = &Interval<Seconds>::typical;
+    return simulate(machine, {}, ends).total;
+  };
+  return where_possible([&] {
+    return Interval<Seconds>{.low = at(kLow, 0, 0),
                              .typical = simulate(machine, {}, {}).total,
-                             .high = at(&Interval<Seconds>::high, spread().high, most_slowdown(machine))};
-  } catch (const NotPredicted&) {
-    return std::nullopt;
-  }
+                             .high = at(kHigh, spread().high, most_slowdown(machine))};
+  });
 }
 
-double Planner::samples_per_second(const TrainingStep& step, int gpus,
-                                   const SynchronisationSettings& settings) const {
-  return batch_of_pass(plan_.workload, gpus, settings.accumulate) * gpus * settings.accumulate /
-         step.total.value;
+double Planner::samples_per_second(const TrainingStep& step, int gpus) const {
+  const int accumulate = plan_.synchronisation.accumulate;
+  return batch_of_pass(plan_.workload, gpus, accumulate) * gpus * accumulate / step.total.value;
 }
 
 std::optional<Seconds> Planner::all_reduce(const Offer& offer, const std::string& algorithm, int ranks,
                                            Bytes bytes) {
-  try {
-    return times(known(offer), algorithm, ranks).typical(bytes);
-  } catch (const NotPredicted&) {
-    return std::nullopt;
-  }
+  return where_possible([&] {
+    return times(offer).predicted(all_reduce_of(algorithm, ranks, bytes), false).prediction.seconds;
+  });
 }
 
-std::optional<NicUse> Planner::nics(const Offer& offer, const std::string& algorithm, int ranks) {
-  return times(known(offer), algorithm, ranks).nics();
+std::optional<NicUse> Planner::nics(const Offer& offer, const std::string& algorithm, int ranks,
+                                    Bytes bytes) {
+  return all_reduce(offer, algorithm, ranks, bytes)
+             ? times(offer).predicted(all_reduce_of(algorithm, ranks, bytes), false).prediction.nics
+             : std::nullopt;
 }
 
 }  // namespace ringside

@@ -57,28 +57,27 @@ class Planner {
   /// One step, predicted from typical numbers; none where the algorithm cannot run on so many ranks.
   std::optional<TrainingStep> vary(const Offer& offer, const Variation& variation);
 
-  /// Samples per second of all GPUs together when a step takes `time`.
-  double samples_per_second(const TrainingStep& step, int gpus,
-                            const SynchronisationSettings& settings) const;
+  /// Samples per second of all GPUs together when a step of the plan's passes takes so long.
+  double samples_per_second(const TrainingStep& step, int gpus) const;
 
   /// The typical time of an all_reduce on so many GPUs; none where the algorithm cannot run there.
   std::optional<Seconds> all_reduce(const Offer& offer, const std::string& algorithm, int ranks, Bytes bytes);
-  /// Through how many NICs the largest of these goes that was asked for, as in Prediction.
-  std::optional<NicUse> nics(const Offer& offer, const std::string& algorithm, int ranks);
+  /// Through how many NICs it goes, as in Prediction.
+  std::optional<NicUse> nics(const Offer& offer, const std::string& algorithm, int ranks, Bytes bytes);
 
  private:
   struct Known;
   struct Ends;
 
   Known& known(const Offer& offer);
-  AllReduceTimes& times(Known& machine, const std::string& algorithm, int ranks);
+  PointKey all_reduce_of(const std::string& algorithm, int ranks, Bytes bytes) const;
   TrainingStep simulate(Known& machine, const Variation& variation, const Ends& ends);
   /// Fills the times of a step in buckets.
   void add_times(Known& machine, PlannedStep& step);
   PlannedStep without_run(Known& machine);
   /// Likewise, of a model that is spread.
   void add_times(const Offer& offer, const GpuSheet& gpu, double of_replica, PlannedStep& step);
-  GroupTimes& groups(const Offer& offer);
+  GroupTimes& times(const Offer& offer);
   double slowest_of(int gpus);
   Interval<Seconds> total_of(Known& machine, Seconds typical);
   /// The most seconds that computing takes longer per second of all_reduces beside it.

@@ -173,9 +173,7 @@ void rank(Ranked& ranked) {
     // A layout that nobody measured would hide the measured ones of its offer.
     return std::tuple(!step.usable(), trains && !meets(plan, step), spread && step.extrapolated,
                       !step.cost && (spread || !by_time(plan)), time_counts ? seconds : cost,
-                      spread        ? 0.0
-                      : time_counts ? cost
-                                    : seconds);
+                      time_counts ? cost : seconds);
   };
   ranked.order.resize(ranked.candidates.size());
   std::iota(ranked.order.begin(), ranked.order.end(), 0);

@@ -45,16 +45,16 @@ std::optional<int> micro_batches_for(Planner& planner, const Plan& plan, const O
 }
 
 /// Samples per second on `gpus` GPUs.
-std::optional<double> speed_on(Planner& planner, const Plan& plan, const Offer& offer, int gpus) {
+std::optional<double> speed_on(Planner& planner, const Offer& offer, int gpus) {
   const auto step = planner.vary(offer, {.gpus = gpus});
-  return step ? std::optional(planner.samples_per_second(*step, gpus, plan.synchronisation)) : std::nullopt;
+  return step ? std::optional(planner.samples_per_second(*step, gpus)) : std::nullopt;
 }
 
-std::optional<int> gpus_stop_paying(Planner& planner, const Plan& plan, const Offer& offer) {
-  const auto one = speed_on(planner, plan, offer, 1);
+std::optional<int> gpus_stop_paying(Planner& planner, const Offer& offer) {
+  const auto one = speed_on(planner, offer, 1);
   auto before = one;
   for (int gpus = 2; gpus <= std::min(offer.gpus, kMostTried) && before; ++gpus) {
-    const auto now = speed_on(planner, plan, offer, gpus);
+    const auto now = speed_on(planner, offer, gpus);
     if (now && *now - *before < 0.5 * *one) {
       return gpus - 1;
     }
@@ -108,13 +108,13 @@ Thresholds thresholds(Planner& planner, const Plan& plan, const Offer& offer) {
   found.factor_for_5_percent = factor_for(planner, offer, 0.05);
   found.factor_for_10_percent = factor_for(planner, offer, 0.10);
   found.accumulate_for_10_percent = micro_batches_for(planner, plan, offer, 0.10);
-  found.gpus_stop_paying = gpus_stop_paying(planner, plan, offer);
+  found.gpus_stop_paying = gpus_stop_paying(planner, offer);
   found.ring_from_bytes = ring_from_bytes(planner, offer);
   found.ring_from_gpus = ring_from_gpus(planner, plan, offer);
   const Bytes bytes = gradient_bytes(plan.workload);
   found.ring = planner.all_reduce(offer, "ring", offer.gpus, bytes);
   found.naive = planner.all_reduce(offer, "naive", offer.gpus, bytes);
-  found.ring_nics = planner.nics(offer, "ring", offer.gpus);
+  found.ring_nics = planner.nics(offer, "ring", offer.gpus, bytes);
   return found;
 }
 

@@ -33,10 +33,10 @@ std::string named(const Ranked& ranked, std::size_t index) {
   return layout ? fmt::format("{} with {}", name, describe(*layout)) : name;
 }
 
-/// Offers of which no price is known, in this order; empty where there are none.
-std::string unpriced_sentence(const Ranked& ranked, const std::vector<std::size_t>& order) {
+/// Offers of which no price is known, the best first; empty where there are none.
+std::string unpriced_sentence(const Ranked& ranked) {
   std::vector<std::string> names;
-  for (const std::size_t index : order) {
+  for (const std::size_t index : ranked.order) {
     const PlannedStep& step = ranked.candidates[index].step;
     const std::string& name = ranked.offer_of(index).name;
     const bool again = step.layout && std::ranges::find(names, name) != names.end();
@@ -47,12 +47,6 @@ std::string unpriced_sentence(const Ranked& ranked, const std::vector<std::size_
   return names.empty()
              ? std::string{}
              : fmt::format("The price of {} is unknown; it may be lower.", first_few(names, kMostNames));
-}
-
-std::vector<std::size_t> order_of_offers(const Ranked& ranked) {
-  std::vector<std::size_t> order = ranked.order;
-  std::ranges::sort(order);
-  return order;
 }
 
 /// Nobody published how fast its GPU trains such a model, and what to do about it.
@@ -76,8 +70,7 @@ std::string why_too_late_or_dear(const Ranked& ranked) {
   const Plan& plan = ranked.plan;
   const bool spread = plan.shards();
   const auto least_by = [&](auto value) {
-    const auto places = spread ? ranked.order : order_of_offers(ranked);
-    return *std::ranges::min_element(places, {},
+    return *std::ranges::min_element(ranked.order, {},
                                      [&](std::size_t index) { return value(ranked.candidates[index].step); });
   };
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -90,23 +83,19 @@ std::string why_too_late_or_dear(const Ranked& ranked) {
     return fmt::format("No {} is done within {}: the fastest, {}, takes {}.", what,
                        long_time(plan.deadline->value), named(ranked, fastest), long_time(least_time));
   }
-  // Amounts of a plan that spreads a model have two decimals here.
-  const auto amount = [&](double value, const std::string& currency) {
-    return spread ? fmt::format("{:.2f} {}", value, currency) : amount_text(value, currency);
-  };
   const std::size_t cheapest = least_by(cost);
   const double least_cost = cost(ranked.candidates[cheapest].step);
   if (plan.budget && least_cost > plan.budget->amount) {
-    if (spread && least_cost == kUnknown) {
+    if (least_cost == kUnknown) {
       return "No usable offer has a price: the budget cannot be checked.";
     }
-    return fmt::format(
-        "No {} costs at most {}: the cheapest, {}, costs {}.", what,
-        amount(plan.budget->amount, plan.budget->currency), named(ranked, cheapest),
-        least_cost < kUnknown ? amount(least_cost, plan.budget->currency) : std::string("an unknown amount"));
+    return fmt::format("No {} costs at most {}: the cheapest, {}, costs {}.", what,
+                       amount_text(plan.budget->amount, plan.budget->currency), named(ranked, cheapest),
+                       amount_text(least_cost, plan.budget->currency));
   }
   return fmt::format("No {} is both done within {} and costs at most {}.", what,
-                     long_time(plan.deadline->value), amount(plan.budget->amount, plan.budget->currency));
+                     long_time(plan.deadline->value),
+                     amount_text(plan.budget->amount, plan.budget->currency));
 }
 
 // --- Plain data parallelism --------------------------------------------------------------------------------
@@ -121,7 +110,7 @@ std::string place_of_best(const Ranked& ranked, bool by_cost) {
     guessed = guessed || (meets(plan, step) && step.extrapolated);
   }
   std::vector<std::string> with;
-  if (by_cost && !unpriced_sentence(ranked, ranked.order).empty()) {
+  if (by_cost && !unpriced_sentence(ranked).empty()) {
     with.emplace_back("a price");
   }
   if (guessed) {
@@ -175,7 +164,7 @@ std::vector<std::string> verdict_in_buckets(const Ranked& ranked) {
       fmt::format("{}: {} for {}{}.", place_of_best(ranked, by_cost), long_time(run_seconds(step)),
                   step.run ? "the run" : "a million samples",
                   step.cost ? ", " + amount_text(step.cost->amount.typical, step.cost->currency) : "");
-  std::string besides = by_cost ? unpriced_sentence(ranked, order_of_offers(ranked)) : "";
+  std::string besides = by_cost ? unpriced_sentence(ranked) : "";
   besides = besides.empty() ? "" : " " + besides;
   if (best != ranked.order.front()) {
     besides += " " + extrapolated_sentence(ranked, ranked.order.front());
@@ -232,7 +221,7 @@ std::vector<std::string> verdict_of_layouts(const Ranked& ranked) {
                                   cost_after_comma(second)));
     }
   }
-  const std::string unpriced = step.cost ? unpriced_sentence(ranked, ranked.order) : std::string{};
+  const std::string unpriced = step.cost ? unpriced_sentence(ranked) : std::string{};
   if (!unpriced.empty()) {
     lines.push_back(unpriced);
   }

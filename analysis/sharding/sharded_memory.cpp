@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ringside {
 namespace {
@@ -25,10 +26,6 @@ double adapter_elements_of_layer(const Transformer& model, int rank) {
 }
 
 }  // namespace
-
-bool cuts_weights(ShardingStyle style) {
-  return style == ShardingStyle::zero3 || style == ShardingStyle::fsdp || style == ShardingStyle::hybrid;
-}
 
 double layers_on_stage(const Transformer& model, const Layout& layout) {
   // Parts of an interleaved pipeline that do not divide the layers are as large as the largest.
@@ -74,7 +71,7 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
     return bytes(is_cut ? of_experts / ranks_alike_in_experts(layout) + of_others / ranks_alike(layout)
                         : of_experts + of_others);
   };
-  const bool whole_weights = !cuts_weights(style);
+  const bool whole_weights = !layout.cuts_weights();
   const double number = bytes_per_number(workload.compute.precision);
   const double of_matrix = bytes_per_matrix_weight(layout, number);
   // Beside four bits, the rest is cast to float32 (peft's prepare_model_for_kbit_training).
@@ -107,6 +104,16 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
   memory.activations = bytes(micro_batch * (under_way * layers * (again * input + (1 - again) * kept) +
                                             (again > 0 ? kept : 0) + logits));
   memory.context = bytes(kOutsideModel);
+  const auto leave = [&](Bytes& part) { memory.host.value += std::exchange(part, {}).value; };
+  if (layout.offload != Offload::none) {
+    leave(memory.optimizer);
+    if (style != ShardingStyle::zero1) {  // It adds whole gradients up where they are.
+      leave(memory.gradients);
+    }
+  }
+  if (layout.offload == Offload::parameters) {
+    leave(memory.weights);
+  }
   return memory;
 }
 

@@ -7,9 +7,6 @@
 /// What one GPU keeps of a language model that is spread over many.
 namespace ringside {
 
-/// Whether ranks gather the weights of a layer before they compute with it.
-bool cuts_weights(ShardingStyle style);
-
 /// Layers of the stage that has most.
 double layers_on_stage(const Transformer& model, const Layout& layout);
 

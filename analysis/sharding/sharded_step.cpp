@@ -252,7 +252,7 @@ void Planner::add_times(const Offer& offer, const GpuSheet& gpu, double of_repli
                              .parameters = parameters_,
                              .slowest = slowest_of(offer.gpus)};
   const auto at = [&](TimeEnd end, double exposure) {
-    return parts_of(request, groups(offer), end, exposure);
+    return parts_of(request, times(offer), end, exposure);
   };
   constexpr double kLeast = 0.5;
   constexpr double kMost = 2;
@@ -277,6 +277,9 @@ void Planner::add_times(const Offer& offer, const GpuSheet& gpu, double of_repli
                 .typical = {typical.total()},
                 .high = end_at(speed.time.high, slow)};
   step.assumptions = {kFusedKernels, basis_of(gpu, workload, speed, of_replica, step)};
+  if (step.layout->offload != Offload::none) {
+    step.assumptions.push_back(host_sentence(offer.machine, step));
+  }
   if (offer.interruptible) {
     step.assumptions.push_back(interruption_sentence(plan_));
   }

@@ -3,13 +3,48 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "analysis/plan/compute_time.hpp"
 #include "analysis/sharding/sharded_memory.hpp"
+#include "common/text.hpp"
+#include "sim/topology/gpu_models.hpp"
+#include "sim/topology/link_kinds.hpp"
 
 namespace ringside {
 namespace {
 
 Bytes whole_bytes(double value) { return {static_cast<std::int64_t>(std::llround(value))}; }
+
+/// Optimizer traffic per trained parameter: fp32 weight, two states both ways, gradient in, 16-bit weight
+/// out.
+constexpr double kOptimizerTraffic = 28;
+
+/// Seconds of a byte that crosses what one GPU has of its host.
+struct HostTimes {
+  Interval<Seconds> slot;  ///< In one direction.
+  Interval<Seconds> memory;
+};
+
+/// By the generation of PCIe, unless the slot was measured. Where nothing says it, more than four GPUs of a
+/// node have two sockets. One GPU reaches one.
+HostTimes host_times(const Machine& machine, const Layout& layout) {
+  const GpuSheet sheet = find_gpu_sheet(machine).value();
+  const bool in_slots = machine.intra && machine.intra->kind == IntraKind::pcie;
+  const IntraLink words = in_slots ? *machine.intra : IntraLink{};
+  const int generation = words.generation.value_or(sheet.pcie_generation);
+  const int all = layout.copies() * layout.tensor * layout.pipeline;
+  const int on_node = std::min(all, machine.gpus_per_node.value_or(all));
+  const double sockets = words.sockets.value_or(on_node > 4 ? 2 : 1);
+  const auto of_byte = [](const Interval<double>& rate) {
+    return Interval<Seconds>{.low = {1 / rate.high}, .typical = {1 / rate.typical}, .high = {1 / rate.low}};
+  };
+  return {
+      .slot = of_byte(words.bandwidth
+                          ? Interval<double>::exactly(words.bandwidth->value)
+                          : pcie_slot(generation, words.lanes.value_or(sheet.pcie_lanes), true).bandwidth),
+      .memory = of_byte(std::min(1.0, sockets / on_node) * host_memory(generation).bandwidth)};
+}
 
 /// What the collectives of one step take.
 class StepTraffic {
@@ -63,6 +98,24 @@ class StepTraffic {
     return step_.micro_batches * layers_ *
            ((2 + layout_.recomputed()) * time(Collective::all_gather, layout_.context, layout_.tensor, size) +
             time(Collective::reduce_scatter, layout_.context, layout_.tensor, size));
+  }
+
+  /// Adds what a host does that keeps states: gradients come down as they are made, CPUs update as a GPU
+  /// would (Ren et al. 2021, arXiv 2101.06840, §4.2 and §5.1), and 16-bit weights go back meanwhile; weights
+  /// that are there go up for either pass.
+  void add_host(const Workload& workload, Traffic& traffic) {
+    const HostTimes of_byte = host_times(times_.machine(), layout_);
+    const double slot = (of_byte.slot.*end_).value;
+    const double update = update_bytes(model_, step_);
+    const double gradients = number_ * update / kOptimizerTraffic * slot;
+    Layout on_gpu = layout_;
+    on_gpu.offload = Offload::none;
+    const bool weights = layout_.offload == Offload::parameters;
+    const auto fetched = static_cast<double>(sharded_memory(workload, on_gpu, 1, 1).weights.value);
+    // zero1 adds gradients up on the GPU.
+    const int passes = layout_.style == ShardingStyle::zero1 ? 1 : step_.micro_batches;
+    traffic.beside_passes += passes * (gradients + (weights ? 2 * fetched * slot : 0));
+    traffic.between += std::max(update * (of_byte.memory.*end_).value, weights ? 0 : gradients);
   }
 
   /// Adds what data-parallel ranks send each other.
@@ -135,15 +188,12 @@ class StepTraffic {
 
   /// Nodes keep their copies equal: an all_reduce of what each GPU keeps.
   double between_nodes() {
-    const int kept_experts = layout_.expert * among_experts_;
-    if (kept_experts == among_) {
-      return time(Collective::all_reduce, layout_.copies() / among_, layout_.tensor * among_,
-                  number_ * (elements_.experts + elements_.others) / among_);
-    }
-    return time(Collective::all_reduce, layout_.copies() / among_, layout_.tensor * among_,
-                number_ * elements_.others / among_) +
-           time(Collective::all_reduce, layout_.copies() / kept_experts, layout_.tensor * kept_experts,
-                number_ * elements_.experts / among_experts_);
+    const auto of = [&](double elements, int among, int holders) {
+      return time(Collective::all_reduce, layout_.copies() / holders, layout_.tensor * holders,
+                  number_ * elements / among);
+    };
+    return of(elements_.others, among_, among_) +
+           of(elements_.experts, among_experts_, layout_.expert * among_experts_);
   }
 
   const Transformer& model_;
@@ -166,14 +216,24 @@ Traffic traffic_of(const Workload& workload, const PlannedStep& step, GroupTimes
   if (step.layout->copies() > 1) {
     of_step.add_data_parallel(traffic);
   }
+  if (step.layout->offload != Offload::none) {
+    of_step.add_host(workload, traffic);
+  }
   return traffic;
 }
 
-namespace {
+std::string host_sentence(const Machine& machine, const PlannedStep& step) {
+  const HostTimes of_byte = host_times(machine, *step.layout);
+  const auto rate = [](const Interval<Seconds>& time) {
+    return format(BytesPerSecond{1 / time.typical.value});
+  };
+  return fmt::format(
+      "Its host keeps {} for each GPU, which CPUs update at {} of memory; a slot passes {}. Both rates are "
+      "assumed from the generation of PCIe.",
+      in_gb(step.memory.host), rate(of_byte.memory), rate(of_byte.slot));
+}
 
-/// Optimizer traffic per trained parameter: fp32 weight, two states both ways, gradient in, 16-bit weight
-/// out.
-constexpr double kOptimizerTraffic = 28;
+namespace {
 
 /// One GPU's measured work: with all ways' adapters, as the only way; of several, without checkpointing.
 Layout measured_way(const Plan& plan, const Layout& way) {
@@ -258,7 +318,7 @@ LanguageSpeed speed_of(const Plan& plan, const GpuSheet& gpu, const PlannedStep&
             .time = {.low = share->typical / share->high, .typical = 1, .high = share->typical / share->low}};
   }
   LanguageSpeed known = language_speed(gpu, workload, step.layout->adapters != Adapters::none, parameters);
-  if (cuts_weights(step.layout->style)) {
+  if (step.layout->cuts_weights()) {
     known.layer_time *= parameters[PlanningParameter::gathered_time];
   }
   return known;

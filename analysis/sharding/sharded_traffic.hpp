@@ -22,6 +22,9 @@ struct Traffic {
 /// `end`: which end of what collectives cost.
 Traffic traffic_of(const Workload& workload, const PlannedStep& step, GroupTimes& times, TimeEnd end);
 
+/// What an offloaded step takes for granted of its host.
+std::string host_sentence(const Machine& machine, const PlannedStep& step);
+
 /// What one pass of one replica computes, on the GPU of one stage. `step`: way, layout and micro-batch.
 Work work_of(const Workload& workload, const PlannedStep& step);
 

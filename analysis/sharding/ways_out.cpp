@@ -58,10 +58,8 @@ std::optional<int> more_nodes(const Plan& plan, Offer offer, const Layout& layou
 
 bool wants_layouts(const Ranked& ranked) {
   const Plan& plan = ranked.plan;
-  SynchronisationSettings passes;
-  passes.accumulate = plan.synchronisation.accumulate;
   return plan.workload.transformer && !plan.shards() && plan.algorithm == kNative &&
-         plan.synchronisation == passes &&
+         plan.synchronisation.only_accumulates() &&
          std::ranges::any_of(ranked.candidates, [](const RankedStep& one) { return lacks_memory(one.step); });
 }
 
@@ -90,6 +88,11 @@ std::string ways_out(const Ranked& ranked) {
       ways.push_back(
           fmt::format("`sharding: {{style: {}, adapters: {}}}` in a plan", name(fsdp.style), name(adapters)));
     }
+  }
+  if (holds(plan, offer, *parse_sharding("offload"))) {
+    ways.emplace_back("--shard offload");
+  } else if (holds(plan, offer, {.style = ShardingStyle::fsdp, .offload = Offload::parameters})) {
+    ways.emplace_back("`sharding: {style: fsdp, offload: parameters}` in a plan");
   }
   if (const auto sequence = shorter_sequence(plan, offer, fsdp)) {
     ways.push_back(fmt::format("--sequence {} with {}", *sequence, name(fsdp.style)));

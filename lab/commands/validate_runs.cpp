@@ -66,14 +66,14 @@ void print_rows(const std::vector<RunCheck>& checks) {
 }
 
 void print_classes(const std::vector<RunCheck>& checks) {
-  const auto cell = [](const FactorScore& score) {
+  const auto cell = [](const FactorSummary& score) {
     return fmt::format("{:.2f} / {:.2f} / {:.0f}", score.median, score.percentile_90, 100 * score.within);
   };
   std::vector<std::vector<std::string>> rows;
   for (const RunClassScore& score : scores_of(checks)) {
-    rows.push_back({score.name, std::to_string(score.rows), std::to_string(score.sources),
+    rows.push_back({score.name, std::to_string(score.planned.rows), std::to_string(score.sources),
                     cell(score.planned), fmt::format("{:.2f}", score.sources_alike),
-                    fmt::format("{:.0f}", 100 * score.coverage), fmt::format("{:.2f}", score.width),
+                    fmt::format("{:.0f}", 100 * score.planned.coverage), fmt::format("{:.2f}", score.width),
                     cell(score.rule_40), cell(score.mfu_50), cell(score.elsewhere)});
   }
   print_line(
@@ -89,7 +89,7 @@ void print_memory(const std::vector<RunCheck>& checks) {
   print_line();
   print_line(fmt::format(
       "Memory: {} published peaks, median factor {:.2f}, 90th percentile {:.2f}, {:.0f} % within 15 %.",
-      memory.rows, memory.peak.median, memory.peak.percentile_90, 100 * memory.close));
+      memory.peak.rows, memory.peak.median, memory.peak.percentile_90, 100 * memory.close));
   print_line(fmt::format("{} of {} runs that ran fit, {} of {} that ran out of memory do not.", memory.fit,
                          memory.ran, memory.refused, memory.burst));
   for (const std::string& exception : memory.exceptions) {

@@ -12,24 +12,7 @@
 namespace ringside {
 namespace {
 
-/// One of a few words of a column.
-template <typename Value>
-Value choice(const Cells& cells, std::string_view column, int line,
-             std::initializer_list<std::pair<std::string_view, Value>> choices) {
-  for (const auto& [word, value] : choices) {
-    if (cells.text(column) == word) {
-      return value;
-    }
-  }
-  throw Error(ErrorKind::bad_input,
-              fmt::format("line {}: {}: '{}' is none", line, column, cells.text(column)));
-}
-
-bool yes(const Cells& cells, std::string_view column, int line) {
-  return choice<bool>(cells, column, line, {{"yes", true}, {"no", false}});
-}
-
-Transformer transformer_of(const Cells& cells, int line) {
+Transformer transformer_of(const Cells& cells) {
   return {.layers = cells.whole("layers"),
           .hidden = cells.whole("hidden"),
           .heads = cells.whole("heads"),
@@ -37,37 +20,32 @@ Transformer transformer_of(const Cells& cells, int line) {
           .head_dim = cells.whole("head_dim"),
           .vocabulary = cells.whole("vocabulary"),
           .intermediate = cells.whole("intermediate"),
-          .gated = yes(cells, "gated", line),
-          .tied = yes(cells, "tied", line),
+          .gated = cells.yes("gated"),
+          .tied = cells.yes("tied"),
           .sequence = cells.whole("sequence"),
           .experts = cells.whole("experts"),
           .active_experts = cells.whole("active_experts")};
 }
 
-Layout sharding_of(const Cells& cells, int line) {
+Layout sharding_of(const Cells& cells) {
   auto sharding = parse_sharding(cells.text("way"));
   if (!sharding) {
-    throw Error(ErrorKind::bad_input, fmt::format("line {}: way: '{}' is none", line, cells.text("way")));
+    cells.reject("way");
   }
-  sharding->adapters =
-      choice<Adapters>(cells, "adapters", line,
-                       {{"none", Adapters::none}, {"lora", Adapters::lora}, {"qlora", Adapters::qlora}});
+  sharding->adapters = cells.named<Adapters>("adapters");
   sharding->rank = cells.whole("rank");
   sharding->tensor = cells.whole("tensor");
   sharding->pipeline = cells.whole("pipeline");
   sharding->interleave = cells.whole("interleave");
   sharding->context = cells.whole("context");
   sharding->expert = cells.whole("expert");
-  sharding->checkpointing = choice<std::optional<Checkpointing>>(cells, "checkpointing", line,
-                                                                 {{"", std::nullopt},
-                                                                  {"none", Checkpointing::none},
-                                                                  {"selective", Checkpointing::selective},
-                                                                  {"full", Checkpointing::full}});
+  if (!cells.text("checkpointing").empty()) {
+    sharding->checkpointing = cells.named<Checkpointing>("checkpointing");
+  }
   return *sharding;
 }
 
-PublishedRun run_of(const Cells& cells, int line, const std::filesystem::path& table,
-                    const KnownNames& known) {
+PublishedRun run_of(const Cells& cells, const std::filesystem::path& table, const KnownNames& known) {
   PublishedRun run{.run = cells.text("run"), .source = cells.text("source")};
   if (!cells.text("step_seconds").empty()) {
     run.step_seconds = cells.number("step_seconds");
@@ -75,20 +53,18 @@ PublishedRun run_of(const Cells& cells, int line, const std::filesystem::path& t
   run.out_of_memory = cells.text("memory_gb") == "oom";
   if (!run.out_of_memory && !cells.text("memory_gb").empty()) {
     run.memory_gb = cells.number("memory_gb");
-    run.tensors_alone = choice<bool>(cells, "memory_of", line, {{"tensors", true}, {"device", false}});
+    run.tensors_alone = cells.text("memory_of") == "tensors";
   }
   Plan& plan = run.plan;
   plan.name = run.run;
-  plan.algorithm = "native";
-  plan.sharding = {sharding_of(cells, line)};
+  plan.sharding = {sharding_of(cells)};
   Workload& workload = plan.workload;
-  workload.transformer = transformer_of(cells, line);
+  workload.transformer = transformer_of(cells);
   workload.parameters = parameters_of(*workload.transformer);
   workload.forward_flops = forward_flops_of(*workload.transformer);
   workload.batch_per_gpu = cells.whole("micro_batch");
   workload.global_batch = cells.whole("global_batch");
-  workload.compute.precision = choice<Precision>(
-      cells, "precision", line, {{"bfloat16", Precision::bfloat16}, {"float8", Precision::float8}});
+  workload.compute.precision = cells.named<Precision>("precision");
   workload.memory.optimizer = Optimizer::adam;
   const int gpus = cells.whole("gpus");
   plan.offers.push_back({.name = fmt::format("{} × {}", gpus, cells.text("machine")),
@@ -122,7 +98,7 @@ std::vector<PublishedRun> load_published_runs(const std::filesystem::path& table
   const CsvTable rows = read_table(table);
   std::vector<PublishedRun> runs;
   for (const CsvRow& row : rows.rows) {
-    runs.push_back(run_of(Cells(rows, row, file), row.line, table, known));
+    runs.push_back(run_of(Cells(rows, row, file), table, known));
   }
   return runs;
 }

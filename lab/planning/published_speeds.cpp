@@ -1,9 +1,7 @@
 #include "lab/planning/published_speeds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,28 +13,16 @@
 namespace ringside {
 namespace {
 
-template <typename Choices>
-auto choice(const Cells& cells, std::string_view column, const Choices& choices, const std::string& where) {
-  for (const auto value : choices) {
-    if (cells.text(column) == name(value)) {
-      return value;
-    }
-  }
-  throw Error(ErrorKind::bad_input, fmt::format("{}: {}: '{}' is none", where, column, cells.text(column)));
-}
-
 PublishedSpeed speed_of(const Cells& cells, const std::string& where) {
-  PublishedSpeed speed{
-      .workload = cells.text("workload"),
-      .family = choice(cells, "family", kModelFamilies, where),
-      .gpu = cells.text("gpu"),
-      .precision = choice(cells, "precision",
-                          std::array{Precision::float32, Precision::tf32, Precision::float16}, where),
-      .batch = cells.whole("batch"),
-      .work = cells.number("work"),
-      .samples_per_second = cells.number("samples_per_second"),
-      .note = cells.text("note"),
-      .source = cells.text("source")};
+  PublishedSpeed speed{.workload = cells.text("workload"),
+                       .family = cells.named<ModelFamily>("family"),
+                       .gpu = cells.text("gpu"),
+                       .precision = cells.named<Precision>("precision"),
+                       .batch = cells.whole("batch"),
+                       .work = cells.number("work"),
+                       .samples_per_second = cells.number("samples_per_second"),
+                       .note = cells.text("note"),
+                       .source = cells.text("source")};
   const auto sheet = find_gpu_sheet(speed.gpu);
   if (!sheet) {
     throw Error(ErrorKind::bad_input,
@@ -73,20 +59,6 @@ BySource rows_of(const std::vector<PublishedSpeed>& rows, ModelFamily family, co
     }
   }
   return sources;
-}
-
-/// The candidate that is least off.
-FamilySpeed best_of(const std::vector<FamilySpeed>& candidates, const BySource& sources) {
-  const FamilySpeed* best = &candidates.front();
-  double least = std::numeric_limits<double>::infinity();
-  for (const FamilySpeed& candidate : candidates) {
-    const double loss = loss_of(sources, candidate);
-    if (loss < least) {
-      least = loss;
-      best = &candidate;
-    }
-  }
-  return *best;
 }
 
 }  // namespace
@@ -155,7 +127,9 @@ FamilySpeed fit_family(const std::vector<PublishedSpeed>& rows, ModelFamily fami
       }
     }
   }
-  return best_of(candidates, rows_of(rows, family, held_out));
+  const BySource sources = rows_of(rows, family, held_out);
+  return *std::ranges::min_element(candidates, {},
+                                   [&](const FamilySpeed& one) { return loss_of(sources, one); });
 }
 
 const FamilySpeed& HeldOutFits::without(ModelFamily family, const std::string& repository) {
@@ -165,9 +139,7 @@ const FamilySpeed& HeldOutFits::without(ModelFamily family, const std::string& r
                               : fits_.emplace(key, fit_family(rows_, family, repository)).first->second;
 }
 
-double SpeedCheck::factor() const {
-  return std::max(predicted.typical / row.samples_per_second, row.samples_per_second / predicted.typical);
-}
+double SpeedCheck::factor() const { return factor_of(predicted.typical / row.samples_per_second); }
 
 bool SpeedCheck::inside() const {
   return row.samples_per_second >= predicted.low && row.samples_per_second <= predicted.high;
@@ -187,6 +159,8 @@ std::vector<SpeedCheck> check_speeds(const std::vector<PublishedSpeed>& rows) {
   return checks;
 }
 
+double factor_of(double ratio) { return std::max(ratio, 1 / ratio); }
+
 double at_share(std::vector<double> values, double share) {
   RINGSIDE_CHECK(!values.empty(), "there is nothing to sum up");
   std::sort(values.begin(), values.end());
@@ -201,9 +175,12 @@ double median_of(std::vector<double> values) {
 }
 
 FactorSummary summary_of_factors(const std::vector<double>& factors, std::size_t inside) {
+  constexpr double kClose = 1.5;
+  const auto close = std::ranges::count_if(factors, [](double one) { return one <= kClose; });
   return {.rows = factors.size(),
           .median = at_share(factors, 0.5),
           .percentile_90 = at_share(factors, 0.9),
+          .within = static_cast<double>(close) / static_cast<double>(factors.size()),
           .coverage = static_cast<double>(inside) / static_cast<double>(factors.size())};
 }
 

@@ -68,22 +68,25 @@ struct SpeedCheck {
   PublishedSpeed row;
   Interval<double> predicted;  ///< Samples per second, fitted to all other sources.
 
-  /// The larger of predicted and measured speed over the smaller.
-  double factor() const;
+  double factor() const;  ///< factor_of() predicted over measured speed.
   bool inside() const;
 };
 
 std::vector<SpeedCheck> check_speeds(const std::vector<PublishedSpeed>& rows);
 
-/// How far predictions of speed are off, as factors.
+/// The larger of two over the smaller, of their ratio.
+double factor_of(double ratio);
+
+/// How far predictions are off, as factors.
 struct FactorSummary {
   std::size_t rows = 0;
   double median = 1;
   double percentile_90 = 1;
+  double within = 0;    ///< Share of rows that are off by at most 1.5.
   double coverage = 0;  ///< Share of rows inside their interval.
 };
 
-FactorSummary summary_of_factors(const std::vector<double>& factors, std::size_t inside);
+FactorSummary summary_of_factors(const std::vector<double>& factors, std::size_t inside = 0);
 
 /// The value that this share of them does not exceed, and the mean of the two in the middle. There is one.
 double at_share(std::vector<double> values, double share);

@@ -16,16 +16,6 @@
 namespace ringside {
 namespace {
 
-double factor_of(double ratio) { return std::exp(std::abs(std::log(ratio))); }
-
-FactorScore score_of(const std::vector<double>& factors) {
-  constexpr double kClose = 1.5;
-  const auto close = std::count_if(factors.begin(), factors.end(), [](double one) { return one <= kClose; });
-  return {.median = at_share(factors, 0.5),
-          .percentile_90 = at_share(factors, 0.9),
-          .within = static_cast<double>(close) / static_cast<double>(factors.size())};
-}
-
 using Members = std::vector<const RunCheck*>;
 
 bool is_sparse(const RunCheck& check) { return check.run.model().experts > 1; }
@@ -113,7 +103,7 @@ RunClassScore score_of(std::string_view name, const Members& rows,
   std::array<std::vector<double>, 4> factors;
   std::vector<double> widths;
   std::map<std::string, std::vector<double>> by_source;
-  double inside = 0;
+  std::size_t inside = 0;
   for (const RunCheck* row : rows) {
     const std::string source = repository_of(row->run.source);
     const double measured = *row->run.step_seconds;
@@ -125,22 +115,20 @@ RunClassScore score_of(std::string_view name, const Members& rows,
     factors[3].push_back(factor_of(six_operations(*row) / (elsewhere.at(source) * peak) / measured));
     by_source[source].push_back(factors[0].back());
     widths.push_back(row->step.total.high.value / row->step.total.low.value);
-    inside += row->inside() ? 1 : 0;
+    inside += row->inside() ? 1U : 0U;
   }
   std::vector<double> medians;
   for (const auto& [source, some] : by_source) {
     medians.push_back(at_share(some, 0.5));
   }
   return {.name = std::string(name),
-          .rows = rows.size(),
           .sources = by_source.size(),
-          .planned = score_of(factors[0]),
+          .planned = summary_of_factors(factors[0], inside),
           .sources_alike = at_share(medians, 0.5),
-          .coverage = inside / static_cast<double>(rows.size()),
           .width = at_share(widths, 0.5),
-          .rule_40 = score_of(factors[1]),
-          .mfu_50 = score_of(factors[2]),
-          .elsewhere = score_of(factors[3])};
+          .rule_40 = summary_of_factors(factors[1]),
+          .mfu_50 = summary_of_factors(factors[2]),
+          .elsewhere = summary_of_factors(factors[3])};
 }
 
 }  // namespace
@@ -212,9 +200,8 @@ MemoryScore memory_score_of(const std::vector<RunCheck>& checks) {
       factors.push_back(factor_of(check.planned_gb() / *check.run.memory_gb));
     }
   }
-  score.rows = factors.size();
   if (!factors.empty()) {
-    score.peak = score_of(factors);
+    score.peak = summary_of_factors(factors);
     const auto close =
         std::count_if(factors.begin(), factors.end(), [](double one) { return one <= kClose; });
     score.close = static_cast<double>(close) / static_cast<double>(factors.size());

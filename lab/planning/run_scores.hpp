@@ -5,28 +5,20 @@
 
 #include "lab/planning/decisions.hpp"
 #include "lab/planning/published_runs.hpp"
+#include "lab/planning/published_speeds.hpp"
 
 /// How well published runs of language models are planned, class by class, beside what needs no planner.
 namespace ringside {
 
-/// Factors by which an answer is off: the larger of planned and published time over the smaller.
-struct FactorScore {
-  double median = 1;
-  double percentile_90 = 1;
-  double within = 0;  ///< Share of rows that are off by at most 1.5.
-};
-
 struct RunClassScore {
   std::string name;
-  std::size_t rows = 0;
   std::size_t sources = 0;
-  FactorScore planned;
+  FactorSummary planned;
   double sources_alike = 1;  ///< Median of the medians of the sources.
-  double coverage = 0;       ///< Share of rows inside their interval.
   double width = 1;          ///< High over low end of the interval, median.
-  FactorScore rule_40;       ///< 6 · parameters · tokens at 40 % of the data sheet.
-  FactorScore mfu_50;        ///< Operations of the model, with attention, at half of the data sheet.
-  FactorScore elsewhere;     ///< 6 · parameters · tokens at the median share of all other sources.
+  FactorSummary rule_40;     ///< 6 · parameters · tokens at 40 % of the data sheet.
+  FactorSummary mfu_50;      ///< Operations of the model, with attention, at half of the data sheet.
+  FactorSummary elsewhere;   ///< 6 · parameters · tokens at the median share of all other sources.
 };
 
 /// In the order of the page; classes without rows are left out. A row is of several classes.
@@ -37,8 +29,7 @@ std::vector<Candidate> candidates_of(const std::vector<RunCheck>& checks);
 
 /// Published peaks of memory, and what ran or did not.
 struct MemoryScore {
-  std::size_t rows = 0;   ///< With a published peak.
-  FactorScore peak;       ///< Factors of planned over published.
+  FactorSummary peak;     ///< Planned over published peaks.
   double close = 0;       ///< Share of them within 15 %.
   std::size_t ran = 0;    ///< Runs that did not run out of memory,
   std::size_t fit = 0;    ///< and of these as many are planned to fit.

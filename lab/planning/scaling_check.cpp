@@ -14,20 +14,10 @@
 #include "analysis/plan/compute_time.hpp"
 #include "common/error.hpp"
 #include "lab/planning/table_cells.hpp"
-#include "schedule/registry.hpp"
 #include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
 namespace {
-
-Precision arithmetic_of(const std::string& text) {
-  for (const Precision precision : {Precision::tf32, Precision::float16}) {
-    if (text == name(precision)) {
-      return precision;
-    }
-  }
-  return Precision::float32;
-}
 
 PublishedScaling row_of(const Cells& cells, int line) {
   const auto gradients = parse_name<DataType>(cells.text("gradients"));
@@ -41,7 +31,7 @@ PublishedScaling row_of(const Cells& cells, int line) {
           .accumulate = cells.whole("accumulate"),
           .gradients = gradients.value_or(DataType::float32),
           .samples_per_second_of_one = cells.number("samples_per_second_of_one"),
-          .arithmetic = arithmetic_of(cells.text("arithmetic")),
+          .arithmetic = parse_name<Precision>(cells.text("arithmetic")).value_or(Precision::float32),
           .work = cells.number("work"),
           .baseline_gpus = cells.whole("baseline_gpus"),
           .efficiency = cells.number("efficiency"),
@@ -54,7 +44,6 @@ PublishedScaling row_of(const Cells& cells, int line) {
 Plan plan_of(const PublishedScaling& row, const std::vector<Tensor>& tensors) {
   Plan plan;
   plan.name = row.model;
-  plan.algorithm = std::string(kNative);
   plan.synchronisation.accumulate = row.accumulate;
   Workload& workload = plan.workload;
   workload.name = row.workload;
@@ -196,14 +185,11 @@ std::vector<ScalingCheck> check_scaling(const std::vector<PublishedScaling>& row
   return checks;
 }
 
-double ScalingCheck::throughput_factor() const {
-  return std::max(throughput.typical / measured_throughput(), measured_throughput() / throughput.typical);
-}
-
 FactorSummary throughput_summary_of(const std::vector<ScalingCheck>& checks) {
   std::vector<double> factors;
-  std::transform(checks.begin(), checks.end(), std::back_inserter(factors),
-                 [](const ScalingCheck& check) { return check.throughput_factor(); });
+  std::transform(checks.begin(), checks.end(), std::back_inserter(factors), [](const ScalingCheck& check) {
+    return factor_of(check.throughput.typical / check.measured_throughput());
+  });
   const auto inside = std::count_if(checks.begin(), checks.end(),
                                     [](const ScalingCheck& check) { return check.throughput_inside(); });
   return summary_of_factors(factors, static_cast<std::size_t>(inside));

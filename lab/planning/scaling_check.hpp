@@ -53,8 +53,6 @@ struct ScalingCheck {
   std::string kind;          ///< The chip and the link inside a node.
 
   double measured_throughput() const { return row.samples_per_second_of_one * row.gpus * row.efficiency; }
-  /// The larger of predicted and measured throughput over the smaller.
-  double throughput_factor() const;
   bool throughput_inside() const {
     return measured_throughput() >= throughput.low && measured_throughput() <= throughput.high;
   }

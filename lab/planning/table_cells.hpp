@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "common/error.hpp"
+#include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "scenario/yaml/csv.hpp"
 
@@ -69,6 +70,28 @@ class Cells {
                                                     file_, row_.line, name, text(name), kMost));
     }
     return static_cast<int>(value);
+  }
+
+  bool yes(std::string_view name) const {
+    if (text(name) != "yes" && text(name) != "no") {
+      reject(name);
+    }
+    return text(name) == "yes";
+  }
+
+  /// A value by its name.
+  template <typename E>
+  E named(std::string_view column) const {
+    const std::optional<E> value = parse_name<E>(text(column));
+    if (!value) {
+      reject(column);
+    }
+    return *value;
+  }
+
+  [[noreturn]] void reject(std::string_view name) const {
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}:{}: {}: '{}' is none", file_, row_.line, name, text(name)));
   }
 
  private:

@@ -37,15 +37,14 @@ using NamedMachines = std::map<std::string, Machine>;
 
 std::optional<Machine> read_offered_machine(Reader& reader, const Value& value,
                                             const MachinesFolder& machines, NamedMachines& known) {
-  if (value.node.IsMap()) {
-    return read_machine(reader, value, std::filesystem::path(reader.file()).stem().string());
+  if (!value.node.IsScalar()) {
+    return value.node.IsMap()
+               ? read_machine(reader, value, std::filesystem::path(reader.file()).stem().string())
+               : read_named_machine(reader, value, machines);
   }
-  if (value.node.IsScalar() && value.node.Scalar() == "this") {
+  if (value.node.Scalar() == "this") {
     reader.fail(value, "`this` machine is not on offer; name another one");
     return std::nullopt;
-  }
-  if (!value.node.IsScalar()) {
-    return read_named_machine(reader, value, machines);
   }
   if (const auto found = known.find(value.node.Scalar()); found != known.end()) {
     return found->second;

@@ -35,6 +35,9 @@ struct SynchronisationSettings {
   int accumulate = 1;  ///< Passes per step; only the last one synchronises (`no_sync`).
 
   bool operator==(const SynchronisationSettings&) const = default;
+
+  /// All but `accumulate` is as DDP has it.
+  bool only_accumulates() const { return *this == SynchronisationSettings{.accumulate = accumulate}; }
 };
 
 /// A machine that somebody rents out, or part of one.
@@ -74,8 +77,9 @@ struct Plan {
   std::string name;
   Workload workload;
   SynchronisationSettings synchronisation;
-  std::string algorithm;                  ///< What synchronises: `native` or a registry name.
-  std::vector<std::string> alternatives;  ///< Algorithms that it is compared with on the best offers.
+  std::string algorithm = "native";  ///< What synchronises: `native` or a registry name.
+  /// Algorithms that it is compared with on the best offers.
+  std::vector<std::string> alternatives = {"naive", "tutorial_ring", "ring"};
   /// Ways to spread a language model over GPUs; empty = plain data parallelism.
   std::vector<Layout> sharding = {};
   bool search = false;                            ///< Among all ways, instead of those.
@@ -90,19 +94,15 @@ struct Plan {
   bool shards() const { return search || !sharding.empty(); }
 };
 
-struct PlanPlaces {
-  std::filesystem::path models;     ///< As of load_workload().
-  std::filesystem::path workloads;  ///< Files that `workload` may name without folder and ending.
-};
-
 /// Whether a plan or a workload has such a key.
 bool is_plan_key(std::string_view key);
 
 /// Throws Error{bad_input} that lists every problem as `file:line:column: key: what`. Relative paths are
-/// relative to the file. A plan without offers is fine: they may come from elsewhere. `overrides` are for
-/// keys of the plan or of its workload; those of a machine are left alone.
-Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
-               const std::vector<KeyOverride>& overrides = {});
+/// relative to the file. A plan without offers is fine: they may come from elsewhere. `workloads`: the folder
+/// of files that `workload` may name without ending, with tensor lists in `tensors`. `overrides` are for keys
+/// of the plan or of its workload; those of a machine are left alone.
+Plan load_plan(const std::filesystem::path& file, const KnownNames& known,
+               const std::filesystem::path& workloads, const std::vector<KeyOverride>& overrides = {});
 
 /// The machine of a name (`p4d.24xlarge`, `2 x p4d.24xlarge`) or a file relative to the folder of `origin`.
 /// Throws Error{bad_input} with the nearest name.

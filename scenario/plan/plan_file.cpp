@@ -37,8 +37,6 @@ MapTable<Interruptions> interruptions_table() {
 /// A plan while it is read; what can only be judged once another key is known waits as a value.
 struct PlanDraft : Plan {
   std::optional<Value> workload_value;
-  std::optional<Value> algorithm_value;
-  std::optional<Value> alternatives_value;
   std::optional<Value> sharding_value;
   std::optional<Value> offers_value;
 };
@@ -46,10 +44,6 @@ struct PlanDraft : Plan {
 std::string workload_form() {
   return "a workload file such as `../workloads/resnet50.yaml`, a name of `ringside list workloads`, or a "
          "map";
-}
-
-ListShape alternatives_shape() {
-  return {.form = "a list of algorithms such as `[naive, ring]`", .single_allowed = true, .distinct = true};
 }
 
 ValueType<std::vector<ExchangeRate>> exchange_rates_type() {
@@ -70,16 +64,22 @@ ValueType<std::vector<ExchangeRate>> exchange_rates_type() {
   });
 }
 
-MapTable<PlanDraft> plan_table() {
+/// `algorithms`: those that are known; none where only the keys are asked for.
+MapTable<PlanDraft> plan_table(const std::vector<std::string>& algorithms = {}) {
+  ValueType<std::string> algorithm = word_type("algorithm", algorithms);
+  algorithm.form = "an algorithm such as `native`";
+  algorithm.allowed.clear();
   return {
       .form = "a map such as `{workload: resnet50, offers: […]}`",
       .rows = {row<&PlanDraft::name, PlanDraft>(folder_name_type()),
                later("workload", &PlanDraft::workload_value, workload_form(), {.required = true}),
                row<&PlanDraft::synchronisation, PlanDraft>(map_type(synchronisation_table())),
-               later("algorithm", &PlanDraft::algorithm_value, "an algorithm such as `native`",
-                     {.default_value = "native"}),
-               later("alternatives", &PlanDraft::alternatives_value, alternatives_shape().form,
-                     {.default_value = "[naive, tutorial_ring, ring]"}),
+               row<&PlanDraft::algorithm, PlanDraft>(algorithm, {.default_value = "native"}),
+               row<&PlanDraft::alternatives, PlanDraft>(
+                   list_type(algorithm, {.form = "a list of algorithms such as `[naive, ring]`",
+                                         .single_allowed = true,
+                                         .distinct = true}),
+                   {.default_value = "[naive, tutorial_ring, ring]"}),
                later("sharding", &PlanDraft::sharding_value, sharding_form(), {}, sharding_keys()),
                row<&PlanDraft::deadline, PlanDraft>(duration_type()),
                row<&PlanDraft::budget, PlanDraft>(money_type()),
@@ -94,23 +94,14 @@ MapTable<PlanDraft> plan_table() {
 
 /// What has no part in a plan that spreads a model: its collectives are NCCL's own, as its way to shard says.
 void check_beside_sharding(Reader& reader, const PlanDraft& draft) {
-  SynchronisationSettings without_passes = draft.synchronisation;
-  without_passes.accumulate = SynchronisationSettings{}.accumulate;
-  if (without_passes != SynchronisationSettings{}) {
+  if (!draft.synchronisation.only_accumulates()) {
     reader.fail(*draft.sharding_value, "of `synchronisation` only `accumulate` counts beside it");
   }
-  for (const auto& key : {draft.algorithm_value, draft.alternatives_value}) {
-    if (key) {
-      reader.fail(*key, "has no effect beside `sharding`, whose collectives are NCCL's own");
+  for (const char* key : {"algorithm", "alternatives"}) {
+    if (const auto given = reader.find(reader.root(), key)) {
+      reader.fail(*given, "has no effect beside `sharding`, whose collectives are NCCL's own");
     }
   }
-}
-
-void read_sharding(Reader& reader, PlanDraft& plan) {
-  const Value& value = *plan.sharding_value;
-  plan.search = value.node.IsScalar() && value.node.Scalar() == "search";
-  plan.sharding = plan.search ? std::vector<Layout>{} : read_shardings(reader, value);
-  check_beside_sharding(reader, plan);
 }
 
 /// The path of a key given by path or last word; empty when none takes a plain value.
@@ -173,26 +164,20 @@ void apply(const std::vector<KeyOverride>& overrides, const std::vector<KeyDescr
 /// The file that `workload: text` means; nothing after a problem was added.
 std::optional<std::filesystem::path> workload_file(Reader& reader, const Value& value,
                                                    const std::filesystem::path& folder,
-                                                   const PlanPlaces& places) {
+                                                   const std::filesystem::path& workloads) {
   const auto text = text_type(workload_form()).read(reader, value);
   if (!text) {
     return std::nullopt;
   }
   std::error_code ignored;
-  for (const auto& candidate : {folder / *text, places.workloads / (*text + ".yaml")}) {
+  for (const auto& candidate : {folder / *text, workloads / (*text + ".yaml")}) {
     if (std::filesystem::is_regular_file(candidate, ignored)) {
       return candidate.lexically_normal();
     }
   }
-  std::vector<std::string> known;
-  for (const auto& entry : std::filesystem::directory_iterator(places.workloads, ignored)) {
-    if (entry.path().extension() == ".yaml") {
-      known.push_back(entry.path().stem().string());
-    }
-  }
-  std::ranges::sort(known);
-  reader.fail(value, "there is no such file; {}",
-              unknown_name("workload", std::filesystem::path(*text).stem().string(), known));
+  reader.fail(
+      value, "there is no such file; {}",
+      unknown_name("workload", std::filesystem::path(*text).stem().string(), names_in(workloads, ".yaml")));
   return std::nullopt;
 }
 
@@ -214,10 +199,11 @@ void check_workload_beside_sharding(Reader& reader, const Value& root) {
 }
 
 std::optional<Workload> read_workload_reference(Reader& reader, const Value& value,
-                                                const std::filesystem::path& folder, const PlanPlaces& places,
+                                                const std::filesystem::path& folder,
+                                                const std::filesystem::path& workloads,
                                                 const std::vector<KeyOverride>& overrides, bool shards) {
   const auto read = [&](Reader& from, const Value& root, const std::filesystem::path& beside) {
-    auto workload = read_workload(from, root, beside, places.models);
+    auto workload = read_workload(from, root, beside, workloads / "tensors");
     if (shards && workload && workload->transformer) {
       check_workload_beside_sharding(from, root);
     }
@@ -227,7 +213,7 @@ std::optional<Workload> read_workload_reference(Reader& reader, const Value& val
     apply(overrides, workload_keys(), value.node);
     return read(reader, value, folder);
   }
-  const auto file = workload_file(reader, value, folder, places);
+  const auto file = workload_file(reader, value, folder, workloads);
   if (!file) {
     return std::nullopt;
   }
@@ -241,9 +227,9 @@ std::optional<Workload> read_workload_reference(Reader& reader, const Value& val
 }
 
 Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNames& known,
-               const PlanPlaces& places, const std::vector<KeyOverride>& overrides) {
+               const std::filesystem::path& workloads, const std::vector<KeyOverride>& overrides) {
   PlanDraft plan;
-  MapTable<PlanDraft> table = plan_table();
+  MapTable<PlanDraft> table = plan_table(known.algorithms(Collective::all_reduce));
   table.check = [&](Reader&, const Value&, PlanDraft& read) { plan = read; };
   read_map(reader, reader.root(), table);
 
@@ -251,20 +237,9 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
   if (plan.name.empty()) {
     plan.name = file.stem().string();
   }
-  plan.algorithm = "native";
-  plan.alternatives = {"naive", "tutorial_ring", "ring"};
-  const auto algorithm = word_type("algorithm", known.algorithms(Collective::all_reduce));
-  if (plan.algorithm_value) {
-    plan.algorithm = algorithm.read(reader, *plan.algorithm_value).value_or(plan.algorithm);
-  }
-  if (plan.alternatives_value) {
-    plan.alternatives = list_type(algorithm, alternatives_shape())
-                            .read(reader, *plan.alternatives_value)
-                            .value_or(plan.alternatives);
-  }
   bool workload_read = false;
   if (plan.workload_value) {
-    if (auto workload = read_workload_reference(reader, *plan.workload_value, file.parent_path(), places,
+    if (auto workload = read_workload_reference(reader, *plan.workload_value, file.parent_path(), workloads,
                                                 overrides, plan.sharding_value.has_value())) {
       plan.workload = std::move(*workload);
       workload_read = true;
@@ -275,10 +250,12 @@ Plan read_plan(Reader& reader, const std::filesystem::path& file, const KnownNam
     }
   }
   if (plan.sharding_value) {
-    read_sharding(reader, plan);
+    const Value& value = *plan.sharding_value;
+    plan.search = value.node.IsScalar() && value.node.Scalar() == "search";
+    plan.sharding = plan.search ? std::vector<Layout>{} : read_shardings(reader, value);
+    check_beside_sharding(reader, plan);
     if (workload_read && !plan.workload.transformer) {
-      reader.fail(*plan.sharding_value,
-                  "needs a workload with `transformer`, the numbers of a language model");
+      reader.fail(value, "needs a workload with `transformer`, the numbers of a language model");
     }
   }
   if (workload_read && !(plan.workload.samples > 0)) {
@@ -306,8 +283,8 @@ bool is_plan_key(std::string_view key) {
   return !whole_path(key, plan_keys()).empty() || !whole_path(key, workload_keys()).empty();
 }
 
-Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const PlanPlaces& places,
-               const std::vector<KeyOverride>& overrides) {
+Plan load_plan(const std::filesystem::path& file, const KnownNames& known,
+               const std::filesystem::path& workloads, const std::vector<KeyOverride>& overrides) {
   RINGSIDE_CHECK(known.algorithms != nullptr, "a plan is loaded without the names of algorithms");
   const std::vector<std::string> algorithms = known.algorithms(Collective::all_reduce);
   std::vector<Problem> problems;
@@ -317,7 +294,7 @@ Plan load_plan(const std::filesystem::path& file, const KnownNames& known, const
   }
   apply(overrides, plan_keys(), document->root());
   Reader reader(*document, problems, algorithms);
-  Plan plan = read_plan(reader, file, known, places, overrides);
+  Plan plan = read_plan(reader, file, known, workloads, overrides);
   if (!problems.empty()) {
     report(overrides, plan_keys(), problems);
     report(overrides, workload_keys(), problems);

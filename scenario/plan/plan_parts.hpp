@@ -21,6 +21,9 @@ std::vector<KeyDescription> offer_keys();
 std::vector<Offer> read_offers(Reader& reader, const Value& list,
                                const std::optional<std::filesystem::path>& machines);
 
+/// Files of the folder with this extension, without it, sorted; none where there is no such folder.
+std::vector<std::string> names_in(const std::filesystem::path& folder, const char* extension);
+
 /// A workload that stands in `value`; relative paths are relative to `folder`.
 std::optional<Workload> read_workload(Reader& reader, const Value& value, const std::filesystem::path& folder,
                                       const std::filesystem::path& models);

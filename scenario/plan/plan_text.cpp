@@ -5,28 +5,13 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "scenario/plan/transformer.hpp"
 #include "scenario/scenario.hpp"
 
 namespace ringside {
+namespace {
 
-std::string machine_on_one_line(const Machine& machine) {
-  YAML::Node root = YAML::Load(to_yaml(machine));
-  root.remove("name");
-  root.remove("price");
-  root.SetStyle(YAML::EmitterStyle::Flow);
-  YAML::Emitter out;
-  out << YAML::Flow << root;
-  return out.c_str();
-}
-
-std::string changed_workload(const std::filesystem::path& file, const WorkloadChanges& changes) {
-  YAML::Node root = YAML::LoadFile(file.string());
-  if (!root["name"]) {
-    root["name"] = file.stem().string();
-  }
-  if (root["tensors"] && root["tensors"].IsScalar()) {
-    root["tensors"] = std::filesystem::absolute(file.parent_path() / root["tensors"].Scalar()).string();
-  }
+std::string with_changes(YAML::Node root, const WorkloadChanges& changes) {
   if (changes.batch_per_gpu) {
     root.remove("global_batch");
     root["batch_per_gpu"] = *changes.batch_per_gpu;
@@ -65,6 +50,40 @@ std::string changed_workload(const std::filesystem::path& file, const WorkloadCh
     text += fmt::format("  {}\n", line);
   }
   return text;
+}
+
+}  // namespace
+
+std::string machine_on_one_line(const Machine& machine) {
+  YAML::Node root = YAML::Load(to_yaml(machine));
+  root.remove("name");
+  root.remove("price");
+  root.SetStyle(YAML::EmitterStyle::Flow);
+  YAML::Emitter out;
+  out << YAML::Flow << root;
+  return out.c_str();
+}
+
+std::string changed_workload(const std::filesystem::path& file, const WorkloadChanges& changes) {
+  YAML::Node root = YAML::LoadFile(file.string());
+  if (!root["name"]) {
+    root["name"] = file.stem().string();
+  }
+  if (root["tensors"] && root["tensors"].IsScalar()) {
+    root["tensors"] = std::filesystem::absolute(file.parent_path() / root["tensors"].Scalar()).string();
+  }
+  return with_changes(root, changes);
+}
+
+std::string workload_of_config(const std::string& name, const std::filesystem::path& file,
+                               const WorkloadChanges& changes) {
+  YAML::Node root;
+  root["name"] = name;
+  root["transformer"] = YAML::Load(to_yaml_line(load_config_json(file, changes.sequence)));
+  root["batch_per_gpu"] = 1;
+  root["compute"] = YAML::Load("{precision: bfloat16}");
+  root["memory"] = YAML::Load("{optimizer: adam}");
+  return with_changes(root, changes);
 }
 
 }  // namespace ringside

@@ -27,13 +27,14 @@ struct WorkloadChanges {
   std::optional<std::int64_t> tokens = {};  ///< Tokens of the whole run, of whatever length it was.
   std::optional<double> epochs = {};
 
-  bool any() const {
-    return batch_per_gpu.has_value() || !measured.empty() || sequence.has_value() || tokens.has_value() ||
-           epochs.has_value();
-  }
+  bool operator==(const WorkloadChanges&) const = default;
 };
 
 /// The workload of the file with these changes, lines below `workload:`. The file was loaded.
 std::string changed_workload(const std::filesystem::path& file, const WorkloadChanges& changes);
+
+/// The same of a language model of which nothing but its config.json is known. Throws as load_config_json().
+std::string workload_of_config(const std::string& name, const std::filesystem::path& file,
+                               const WorkloadChanges& changes);
 
 }  // namespace ringside

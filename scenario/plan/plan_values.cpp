@@ -11,14 +11,11 @@
 
 #include "common/failures.hpp"
 #include "common/numbers.hpp"
+#include "common/quantity.hpp"
+#include "common/text.hpp"
 
 namespace ringside {
 namespace {
-
-struct Unit {
-  std::string_view text;
-  double value;
-};
 
 constexpr std::array kWorkUnits = {Unit{"PFLOP", 1e15}, Unit{"TFLOP", 1e12}, Unit{"GFLOP", 1e9},
                                    Unit{"MFLOP", 1e6}, Unit{"FLOP", 1}};
@@ -30,29 +27,6 @@ constexpr std::array kShareUnits = {Unit{"%", 0.01}};
 /// In base units; beyond these, what is computed from two of them would be infinite or 0.
 constexpr double kSmallest = 1e-12;
 constexpr double kLargest = 1e30;
-
-struct Number {
-  double value = 0;
-  std::string_view unit;
-};
-
-std::optional<Number> number_and_unit(std::string_view text) {
-  const std::optional<double> value = take_number<double>(text);
-  if (!value || !std::isfinite(*value)) {
-    return std::nullopt;
-  }
-  Number number = {.value = *value, .unit = text};
-  number.unit.remove_prefix(std::min(number.unit.find_first_not_of(' '), number.unit.size()));
-  return number;
-}
-
-std::string listed(std::span<const Unit> units) {
-  std::string text;
-  for (const Unit& unit : units) {
-    text += fmt::format("{}{}", text.empty() ? "" : " ", unit.text);
-  }
-  return text;
-}
 
 /// What `parse` makes of the text; none of it is refused with the form.
 template <typename T>
@@ -68,27 +42,13 @@ ValueType<T> parsed_type(const std::string& form, std::function<std::optional<T>
 
 /// A positive number with one of these units, in base units.
 template <typename Q>
-ValueType<Q> united_type(const std::string& form, std::span<const Unit> units) {
-  return scalar_type<Q>(form, [form, units](const std::string& text) {
-    const std::string quoted = in_quotes(text);
-    const auto number = number_and_unit(text);
-    if (!number) {
-      throw bad_input("{} is not {}", quoted, form);
-    }
-    if (number->unit.empty()) {
-      throw bad_input("{} has no unit; write {} ({})", quoted, form, listed(units));
-    }
-    const auto unit = std::ranges::find(units, number->unit, &Unit::text);
-    if (unit == units.end()) {
-      throw bad_input("{} has the unit {}, but the units here are {}", quoted, in_quotes(number->unit),
-                      listed(units));
-    }
-    if (number->value <= 0) {
-      throw bad_input("{} must be more than zero; write {}", quoted, form);
-    }
-    const double quantity = number->value * unit->value;
+ValueType<Q> united_type(const std::string& what, const std::string& example, std::span<const Unit> units) {
+  const std::string form = fmt::format("a {} such as `{}`", what, example);
+  return scalar_type<Q>(form, [=](const std::string& text) {
+    const double quantity = parse_quantity(text, what, example, units);
     if (quantity < kSmallest || quantity > kLargest) {
-      throw bad_input("{} is not {} that anybody has", quoted, form);
+      throw bad_input("{} {}; write {}", in_quotes(text),
+                      quantity > 0 ? "is nothing that anybody has" : "must be more than zero", form);
     }
     return Q{quantity};
   });
@@ -96,13 +56,9 @@ ValueType<Q> united_type(const std::string& form, std::span<const Unit> units) {
 
 }  // namespace
 
-ValueType<double> work_type() {
-  return united_type<double>("an amount of work such as `8.2 GFLOP`", kWorkUnits);
-}
+ValueType<double> work_type() { return united_type<double>("quantity of work", "8.2 GFLOP", kWorkUnits); }
 
-ValueType<Seconds> duration_type() {
-  return united_type<Seconds>("a time such as `2 h` or `90 min`", kDurationUnits);
-}
+ValueType<Seconds> duration_type() { return united_type<Seconds>("time", "2 h", kDurationUnits); }
 
 ValueType<Money> money_type() {
   return parsed_type<Money>("an amount and its currency such as `20 USD`", parse_money);
@@ -114,7 +70,7 @@ ValueType<ExchangeRate> exchange_rate_type() {
 
 ValueType<Interval<double>> share_range_type() {
   const std::string form = "a share such as `25 %`, or a range such as `[10 %, 30 %]`";
-  const ValueType<double> share = united_type<double>("a share such as `25 %`", kShareUnits);
+  const ValueType<double> share = united_type<double>("share", "25 %", kShareUnits);
   return {.form = form,
           .read = [form, share](Reader& reader, const Value& value) -> std::optional<Interval<double>> {
             const auto shares = list_type(share, {.form = form, .single_allowed = true}).read(reader, value);
@@ -138,35 +94,32 @@ ValueType<Interval<double>> share_range_type() {
 }
 
 ValueType<std::int64_t> count_type(std::int64_t min) {
-  return parsed_type<std::int64_t>(
+  ValueType<std::int64_t> type = parsed_type<std::int64_t>(
       fmt::format("a whole number of at least {}", min),
       [min](std::string_view text) -> std::optional<std::int64_t> {
         constexpr double kMost = 9e15;  // Every whole number up to here is a double.
-        const auto number = number_and_unit(text);
-        if (number && !number->unit.empty()) {
-          const std::optional<std::int64_t> count = parse_count(text);  // `304 M`
-          return count && *count >= min ? count : std::nullopt;
+        const std::optional<double> number = parse_number<double>(text);
+        const std::optional<std::int64_t> count = number ? std::nullopt : parse_count(text);  // `304 M`
+        if (count && *count >= min) {
+          return count;
         }
-        if (!number || number->value != std::floor(number->value) ||
-            number->value < static_cast<double>(min) || number->value > kMost) {
-          return std::nullopt;
-        }
-        return static_cast<std::int64_t>(number->value);
+        return number && *number == std::floor(*number) && *number >= static_cast<double>(min) &&
+                       *number <= kMost
+                   ? std::optional(static_cast<std::int64_t>(*number))
+                   : std::nullopt;
       });
+  type.write = [](YAML::Emitter& out, const std::int64_t& count) { out << count; };
+  return type;
 }
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
-  const std::optional<Number> number = number_and_unit(text);
-  if (!number) {
-    return std::nullopt;
-  }
+  const std::optional<double> number = take_number<double>(text);
   constexpr std::array kLetters = {Unit{"", 1}, Unit{"M", 1e6}, Unit{"B", 1e9}, Unit{"T", 1e12}};
-  const std::string_view unit = number->unit.substr(0, number->unit.find_last_not_of(' ') + 1);
-  const auto letter = std::ranges::find(kLetters, unit, &Unit::text);
-  if (letter == kLetters.end()) {
+  const auto letter = std::ranges::find(kLetters, trimmed(text, " "), &Unit::text);
+  if (!number || letter == kLetters.end()) {
     return std::nullopt;
   }
-  const double count = number->value * letter->value;
+  const double count = *number * letter->multiplier;
   constexpr double kMost = 1e15;
   return count >= 1 && count < kMost ? std::optional(std::llround(count)) : std::nullopt;
 }
@@ -177,16 +130,16 @@ ValueType<std::int64_t> tokens_type() {
 
 ValueType<double> positive_number_type(const std::string& form) {
   return scalar_type<double>(form, [form](const std::string& text) {
-    const auto number = number_and_unit(text);
-    if (!number || !number->unit.empty() || number->value <= 0) {
+    const std::optional<double> number = parse_number<double>(text);
+    if (!number || *number <= 0) {
       throw bad_input("{} is not {}", in_quotes(text), form);
     }
     // Products of such numbers must stay finite.
     constexpr double kMost = 1e18;
-    if (number->value > kMost || number->value < 1 / kMost) {
+    if (*number > kMost || *number < 1 / kMost) {
       throw bad_input("{} is out of range: from {:g} to {:g}", in_quotes(text), 1 / kMost, kMost);
     }
-    return number->value;
+    return *number;
   });
 }
 

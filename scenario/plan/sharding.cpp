@@ -12,19 +12,6 @@ namespace {
 
 constexpr int kMostParts = 100'000;
 
-/// `true` and `false` are from before there was a choice.
-ValueType<Checkpointing> checkpointing_type() {
-  ValueType<Checkpointing> type = choice_type<Checkpointing>("kind of checkpointing");
-  type.read = [word = type.read](Reader& reader, const Value& value) -> std::optional<Checkpointing> {
-    const std::string text = value.node.IsScalar() ? value.node.Scalar() : std::string();
-    if (text == "true" || text == "false") {
-      return text == "true" ? Checkpointing::full : Checkpointing::none;
-    }
-    return word(reader, value);
-  };
-  return type;
-}
-
 MapTable<Layout> sharding_table() {
   const auto parts = whole_number_type({.min = 1, .max = kMostParts});
   return {
@@ -38,7 +25,21 @@ MapTable<Layout> sharding_table() {
                row<&Layout::context>(parts, {.default_value = "1"}),
                row<&Layout::expert>(parts, {.default_value = "1"}),
                row<&Layout::local_steps>(parts, {.default_value = "1"}),
-               row<&Layout::checkpointing>(checkpointing_type())}};
+               row<&Layout::checkpointing>(choice_type<Checkpointing>("kind of checkpointing")),
+               row<&Layout::offload>(choice_type<Offload>("kind of offload"), {.default_value = "none"})}};
+}
+
+/// Why nothing can leave the GPU so; empty = it can.
+std::string cannot_offload(const Layout& way) {
+  if (way.offload == Offload::parameters && !way.cuts_weights()) {
+    return "is of weights that ranks cut among them: write style zero3, fsdp or hybrid";
+  }
+  if (way.offload == Offload::optimizer && way.style == ShardingStyle::ddp) {
+    return "is of states that ranks cut among them: write style zero1, zero2, zero3, fsdp or hybrid";
+  }
+  return way.offload == Offload::optimizer && way.adapters != Adapters::none
+             ? "is of the states of all weights, and adapters have few; write none, or parameters with fsdp"
+             : "";
 }
 
 std::optional<Layout> read_one(Reader& reader, const Value& value) {
@@ -49,6 +50,9 @@ std::optional<Layout> read_one(Reader& reader, const Value& value) {
     }
     if (way && way->pipeline == 1 && way->interleave > 1) {
       reader.fail(*reader.find(value, "interleave"), "is of a pipeline, and this way has one stage");
+    }
+    if (const std::string why = way ? cannot_offload(*way) : std::string(); !why.empty()) {
+      reader.fail(*reader.find(value, "offload"), why);
     }
     return way;
   }
@@ -79,12 +83,18 @@ std::string describe(const Layout& sharding) {
   if (again > 0) {
     text += " · checkpointing" + (again < 1 ? fmt::format(" {} of layers", percent(again)) : "");
   }
+  if (sharding.offload != Offload::none) {
+    text += fmt::format(" · {} on the host", name(sharding.offload));
+  }
   return text;
 }
 
 std::optional<Layout> parse_sharding(std::string_view word) {
   if (const auto style = parse_name<ShardingStyle>(word)) {
     return Layout{.style = *style};
+  }
+  if (word == "offload") {
+    return Layout{.style = ShardingStyle::zero2, .offload = Offload::optimizer};
   }
   const auto adapters = parse_name<Adapters>(word);
   return adapters && *adapters != Adapters::none ? std::optional(Layout{.adapters = *adapters})
@@ -93,7 +103,7 @@ std::optional<Layout> parse_sharding(std::string_view word) {
 
 std::vector<std::string> sharding_words() {
   std::vector<std::string> words = names_of<ShardingStyle>();
-  words.insert(words.end(), {"lora", "qlora"});
+  words.insert(words.end(), {"lora", "qlora", "offload"});
   return words;
 }
 

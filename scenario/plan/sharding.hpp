@@ -30,6 +30,10 @@ enum class Adapters { none, lora, qlora };
 /// section 5): nothing, attention alone, or all of a layer but its input.
 enum class Checkpointing { none, selective, full };
 
+/// What leaves the GPU for its host, whose CPUs update it: optimizer states and gradients (ZeRO-Offload: Ren
+/// et al. 2021, arXiv 2101.06840), or weights too (FSDP's CPUOffload).
+enum class Offload { none, optimizer, parameters };
+
 struct Layout {
   ShardingStyle style = ShardingStyle::ddp;
   Adapters adapters = Adapters::none;
@@ -43,12 +47,17 @@ struct Layout {
   std::optional<Checkpointing> checkpointing =
       {};  ///< None = `full` with qlora; else `none`, or `full` of as many layers as memory asks for.
   double checkpointed = 1;  ///< Share of the layers that `full` is about.
+  Offload offload = Offload::none;
   // On an offer, whose other GPUs they are:
   int data = 1;          ///< GPUs that hold the same part.
   int data_on_node = 1;  ///< Those of them on one node.
 
   bool operator==(const Layout&) const = default;
 
+  /// Whether ranks gather the weights of a layer before they compute with it.
+  bool cuts_weights() const {
+    return style == ShardingStyle::zero3 || style == ShardingStyle::fsdp || style == ShardingStyle::hybrid;
+  }
   /// Share of the layers that a backward pass computes again.
   double recomputed() const { return checkpointing == Checkpointing::full ? checkpointed : 0; }
   /// GPUs that have the same weights to train: `data` times those of a sequence.
@@ -58,7 +67,7 @@ struct Layout {
 /// `fsdp`, `qlora`, `zero1 · tensor 8 · pipeline 2 · checkpointing`: for tables.
 std::string describe(const Layout& sharding);
 
-/// A word: a style, `lora` or `qlora`. None for any other.
+/// A word: a style, `lora`, `qlora`, or `offload` for zero2 with the optimizer on the host. None for others.
 std::optional<Layout> parse_sharding(std::string_view word);
 std::vector<std::string> sharding_words();
 

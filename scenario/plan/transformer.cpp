@@ -1,7 +1,5 @@
 #include "scenario/plan/transformer.hpp"
 
-#include <fmt/format.h>
-
 namespace ringside {
 namespace {
 
@@ -97,30 +95,6 @@ std::string why_impossible(const Transformer& model) {
     return "its heads do not divide its width";
   }
   return {};
-}
-
-std::string to_yaml_line(const Transformer& model) {
-  std::string text = fmt::format(
-      "{{layers: {}, hidden: {}, heads: {}, kv_heads: {}, vocabulary: {}, intermediate: {}, gated: {}, tied: "
-      "{}",
-      model.layers, model.hidden, model.heads, model.kv_heads, model.vocabulary, model.intermediate,
-      model.gated, model.tied);
-  if (model.head_dim > 0) {
-    text += fmt::format(", head_dim: {}", model.head_dim);
-  }
-  if (model.biases) {
-    text += ", biases: true";
-  }
-  if (model.qkv_biases) {
-    text += ", qkv_biases: true";
-  }
-  if (model.positions > 0) {
-    text += fmt::format(", positions: {}", model.positions);
-  }
-  if (model.experts > 1) {
-    text += fmt::format(", experts: {}, active_experts: {}", model.experts, model.active_experts);
-  }
-  return text + fmt::format(", sequence: {}}}", model.sequence);
 }
 
 }  // namespace ringside

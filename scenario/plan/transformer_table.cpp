@@ -32,11 +32,6 @@ MapTable<Draft> transformer_rows() {
                    row<&Draft::active_experts, Draft>(small, {.default_value = "1"})}};
 }
 
-bool has_numbers(const Draft& draft) {
-  return draft.layers > 0 && draft.hidden > 0 && draft.heads > 0 && draft.vocabulary > 0 &&
-         draft.sequence > 0;
-}
-
 /// Nothing after a problem was added; `config` is relative to `folder`.
 std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
                                             const std::filesystem::path& folder) {
@@ -53,7 +48,8 @@ std::optional<Transformer> read_transformer(Reader& reader, const Value& value,
       return std::nullopt;
     }
   }
-  if (!has_numbers(*draft)) {
+  if (draft->layers == 0 || draft->hidden == 0 || draft->heads == 0 || draft->vocabulary == 0 ||
+      draft->sequence == 0) {
     reader.fail(value, "says too little; write {}", transformer_form());
     return std::nullopt;
   }
@@ -81,6 +77,12 @@ std::string transformer_form() {
 }
 
 std::vector<KeyDescription> transformer_keys() { return keys_of(transformer_rows()); }
+
+std::string to_yaml_line(const Transformer& model) {
+  YAML::Emitter out;
+  write_map(out, Draft{model, {}}, transformer_rows());
+  return out.c_str();
+}
 
 void read_model_numbers(Reader& reader, const Value& value, const std::filesystem::path& folder,
                         Workload& workload) {

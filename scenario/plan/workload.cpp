@@ -24,25 +24,6 @@ std::string text_of(const std::filesystem::path& file) {
   return read_text(file, kMostTensors);
 }
 
-/// A column of a tensor list, by its number in the header.
-struct Column {
-  std::string name;
-  std::optional<std::size_t> index;
-};
-
-double number_in(const CsvRow& row, const Column& column, const std::string& file) {
-  if (!column.index) {
-    return 0;
-  }
-  const std::string& cell = row.cells[*column.index];
-  const std::optional<double> number = parse_number<double>(cell);
-  constexpr double kMost = 9e15;  // Every whole number up to here is a double.
-  if (!number || !(*number >= 0) || *number > kMost || *number != std::floor(*number)) {
-    throw bad_input("{}:{}: {}: '{}' is not a whole number", file, row.line, column.name, cell);
-  }
-  return *number;
-}
-
 }  // namespace
 
 std::span<const std::string> gpu_classes() {
@@ -63,20 +44,27 @@ Bytes gradient_bytes(const Workload& workload) {
 std::vector<Tensor> load_tensors(const std::filesystem::path& file) {
   const std::string shown = file.string();
   const CsvTable table = parse_csv(text_of(file), shown);
-  const Column name{.name = "name", .index = table.column("name")};
-  const Column elements{.name = "elements", .index = table.column("elements")};
-  const Column flops{.name = "forward_flops", .index = table.column("forward_flops")};
-  const Column activations{.name = "activations", .index = table.column("activations")};
-  if (!name.index || !elements.index) {
+  const auto name = table.column("name");
+  if (!name || !table.column("elements")) {
     throw bad_input("{}: a tensor list has the columns name and elements, but this file has {}", shown,
                     fmt::join(table.header, ", "));
   }
+  const auto number_in = [&](const CsvRow& row, const char* name_of_column) {
+    const auto column = table.column(name_of_column);
+    const std::string cell = column ? row.cells[*column] : "0";
+    const std::optional<double> number = parse_number<double>(cell);
+    constexpr double kMost = 9e15;  // Every whole number up to here is a double.
+    if (!number || !(*number >= 0) || *number > kMost || *number != std::floor(*number)) {
+      throw bad_input("{}:{}: {}: '{}' is not a whole number", shown, row.line, name_of_column, cell);
+    }
+    return *number;
+  };
   std::vector<Tensor> tensors;
   for (const CsvRow& row : table.rows) {
-    tensors.push_back({.name = row.cells[*name.index],
-                       .elements = static_cast<std::int64_t>(number_in(row, elements, shown)),
-                       .forward_flops = number_in(row, flops, shown),
-                       .activations = static_cast<std::int64_t>(number_in(row, activations, shown))});
+    tensors.push_back({.name = row.cells[*name],
+                       .elements = static_cast<std::int64_t>(number_in(row, "elements")),
+                       .forward_flops = number_in(row, "forward_flops"),
+                       .activations = static_cast<std::int64_t>(number_in(row, "activations"))});
     if (tensors.back().elements == 0) {
       throw bad_input("{}:{}: a tensor has no elements", shown, row.line);
     }

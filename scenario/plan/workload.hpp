@@ -45,7 +45,9 @@ inline constexpr std::string_view kAnyGpu = "any";
 /// A speed that somebody measured on one GPU of this model, training this workload at its batch per GPU.
 struct MeasuredSpeed {
   std::string gpu = {};
-  double samples_per_second = 0;
+  double samples_per_second = 0;  ///< Also where the file says the time of a step, of `batch` samples:
+  std::optional<Seconds> step_time = {};
+  std::optional<int> batch = {};
 
   bool operator==(const MeasuredSpeed&) const = default;
 };
@@ -57,6 +59,8 @@ struct ComputeSpeed {
   /// Share of the data sheet's dense rate; by GPU class, and `default` for all others.
   std::map<std::string, Interval<double>> efficiency = {};
   std::vector<MeasuredSpeed> measured = {};
+
+  bool operator==(const ComputeSpeed&) const = default;
 };
 
 struct MemoryUse {

@@ -18,20 +18,6 @@ namespace {
 
 using Efficiency = std::map<std::string, Interval<double>>;
 
-/// As it is written: one of two speeds.
-struct MeasuredDraft {
-  std::string gpu;
-  std::optional<double> samples_per_second;
-  std::optional<Seconds> step_time;
-  std::optional<int> batch;
-
-  bool operator==(const MeasuredDraft&) const = default;
-};
-
-struct ComputeDraft : ComputeSpeed {
-  std::vector<MeasuredDraft> measured_drafts;
-};
-
 constexpr int kMaxBatch = 1'000'000'000;
 
 MapTable<Efficiency> efficiency_table() {
@@ -57,48 +43,29 @@ MapTable<Efficiency> efficiency_table() {
   return table;
 }
 
-MapTable<MeasuredDraft> measured_table() {
+MapTable<MeasuredSpeed> measured_table() {
   return {.form = "a map such as `{gpu: RTX 3090, samples_per_second: 568}`",
-          .rows = {row<&MeasuredDraft::gpu>(text_type("a GPU model such as `RTX 3090`"), {.required = true}),
-                   row<&MeasuredDraft::samples_per_second>(
+          .rows = {row<&MeasuredSpeed::gpu>(text_type("a GPU model such as `RTX 3090`"), {.required = true}),
+                   row<&MeasuredSpeed::samples_per_second>(
                        positive_number_type("a number of samples per second such as `568`")),
-                   row<&MeasuredDraft::step_time>(duration_type()),
-                   row<&MeasuredDraft::batch>(whole_number_type({.min = 1, .max = kMaxBatch}))},
-          .check = [](Reader& reader, const Value& value, MeasuredDraft& draft) {
-            if (draft.samples_per_second.has_value() == draft.step_time.has_value()) {
+                   row<&MeasuredSpeed::step_time>(duration_type()),
+                   row<&MeasuredSpeed::batch>(whole_number_type({.min = 1, .max = kMaxBatch}))},
+          .check = [](Reader& reader, const Value& value, MeasuredSpeed& speed) {
+            if ((speed.samples_per_second > 0) == speed.step_time.has_value()) {
               reader.fail(value, "says either `samples_per_second` or `step_time`");
             }
           }};
 }
 
-MapTable<ComputeDraft> compute_table() {
+MapTable<ComputeSpeed> compute_table() {
   return {.form = "a map such as `{precision: tf32, efficiency: {default: [20 %, 40 %]}}`",
-          .rows = {
-              row<&ComputeDraft::precision, ComputeDraft>(choice_type<Precision>("precision"),
-                                                          {.default_value = "float32"}),
-              row<&ComputeDraft::family, ComputeDraft>(choice_type<ModelFamily>("family of models")),
-              row<&ComputeDraft::efficiency, ComputeDraft>(map_type(efficiency_table())),
-              row("measured", &ComputeDraft::measured_drafts,
-                  list_type(map_type(measured_table()),
-                            {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}))}};
-}
-
-/// Measured speeds as samples per second. What is wrong with them becomes a problem of `root`, the workload.
-std::vector<MeasuredSpeed> measured_speeds(Reader& reader, const Value& root, const ComputeDraft& compute,
-                                           const Workload& workload) {
-  std::vector<MeasuredSpeed> speeds;
-  for (const MeasuredDraft& draft : compute.measured_drafts) {
-    const std::optional<int> batch = draft.batch ? draft.batch : workload.batch_per_gpu;
-    if (draft.step_time && !batch) {
-      reader.fail(reader.find(root, "compute").value_or(root), "the step time of {} needs its `batch`",
-                  draft.gpu);
-      continue;
-    }
-    speeds.push_back({.gpu = draft.gpu,
-                      .samples_per_second = draft.samples_per_second ? *draft.samples_per_second
-                                                                     : *batch / draft.step_time->value});
-  }
-  return speeds;
+          .rows = {row<&ComputeSpeed::precision>(choice_type<Precision>("precision"),
+                                                 {.default_value = "float32"}),
+                   row<&ComputeSpeed::family>(choice_type<ModelFamily>("family of models")),
+                   row<&ComputeSpeed::efficiency>(map_type(efficiency_table())),
+                   row<&ComputeSpeed::measured>(list_type(
+                       map_type(measured_table()),
+                       {.form = "a list of maps such as `{gpu: RTX 3090, samples_per_second: 568}`"}))}};
 }
 
 /// A workload while it is read; the tensors come from one of three keys.
@@ -106,7 +73,6 @@ struct WorkloadDraft : Workload {
   std::optional<Value> tensors_value;
   std::optional<Value> model;
   std::optional<Value> transformer_value;
-  std::optional<ComputeDraft> compute_draft;
 };
 
 MapTable<Tensor> tensor_table() {
@@ -154,22 +120,10 @@ MapTable<WorkloadDraft> workload_table() {
                                                           {.default_value = "1"}),
                row<&WorkloadDraft::input_per_node, WorkloadDraft>(
                    positive_number_type("a number of samples per second such as `4000`")),
-               row("compute", &WorkloadDraft::compute_draft, map_type(compute_table())),
+               row<&WorkloadDraft::compute, WorkloadDraft>(map_type(compute_table())),
                row<&WorkloadDraft::memory, WorkloadDraft>(map_type(memory_table()))},
       .on_one_line = false,
   };
-}
-
-std::vector<std::string> models_in(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".csv") {
-      names.push_back(entry.path().stem().string());
-    }
-  }
-  std::ranges::sort(names);
-  return names;
 }
 
 /// The tensors of a file; what is wrong with it becomes a problem of `value`.
@@ -189,8 +143,7 @@ std::vector<Tensor> read_tensors(Reader& reader, const WorkloadDraft& draft,
     return {};
   }
   if (draft.model) {
-    const std::vector<std::string> known = models_in(models);
-    const auto model = word_type("model", known).read(reader, *draft.model);
+    const auto model = word_type("model", names_in(models, ".csv")).read(reader, *draft.model);
     return model ? tensors_of_file(reader, *draft.model, models / (*model + ".csv")) : std::vector<Tensor>{};
   }
   if (draft.tensors_value && draft.tensors_value->node.IsScalar()) {
@@ -232,6 +185,25 @@ void check_batch(Reader& reader, const Value& root, bool computing) {
   }
 }
 
+/// `place`: the key `compute`. `readable`: nothing else is wrong with the workload.
+void check_compute(Reader& reader, const Value& place, bool readable, Workload& workload) {
+  ComputeSpeed& compute = workload.compute;
+  for (MeasuredSpeed& speed : compute.measured) {
+    speed.batch = speed.batch ? speed.batch : workload.batch_per_gpu;
+    if (speed.step_time && !speed.batch) {
+      reader.fail(place, "the step time of {} needs its `batch`", speed.gpu);
+    } else if (speed.step_time) {
+      speed.samples_per_second = *speed.batch / speed.step_time->value;
+    }
+  }
+  if (readable && !computes(workload)) {
+    reader.fail(place, "says no speed; write `family`, `efficiency` or `measured`");
+  }
+  if (readable && (!compute.efficiency.empty() || compute.family) && workload.forward_flops == 0) {
+    reader.fail(place, "its speed follows from its work, so write `forward_flops` too");
+  }
+}
+
 /// Samples that hold the tokens of an epoch.
 void count_samples(Reader& reader, const Value& root, Workload& workload) {
   if (!workload.tokens) {
@@ -253,6 +225,18 @@ void count_samples(Reader& reader, const Value& root, Workload& workload) {
 
 }  // namespace
 
+std::vector<std::string> names_in(const std::filesystem::path& folder, const char* extension) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == extension) {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 std::optional<Workload> read_workload(Reader& reader, const Value& value, const std::filesystem::path& folder,
                                       const std::filesystem::path& models) {
   const std::size_t before = reader.num_problems();
@@ -272,8 +256,9 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
     check_parameters(reader, value, workload);
   }
   count_samples(reader, value, workload);
-  check_batch(reader, value, workload.compute_draft.has_value() || workload.transformer.has_value());
-  if (workload.transformer && !workload.compute_draft) {
+  const std::optional<Value> compute = reader.find(value, "compute");
+  check_batch(reader, value, compute || workload.transformer);
+  if (workload.transformer && !compute) {
     workload.compute.precision = Precision::bfloat16;
   }
   if (workload.forward_flops == 0) {
@@ -281,18 +266,8 @@ std::optional<Workload> read_workload(Reader& reader, const Value& value, const 
       workload.forward_flops += tensor.forward_flops;
     }
   }
-  if (workload.compute_draft) {
-    workload.compute = *workload.compute_draft;
-    workload.compute.measured = measured_speeds(reader, value, *workload.compute_draft, workload);
-    if (reader.num_problems() == before && !computes(workload)) {
-      reader.fail(reader.find(value, "compute").value_or(value),
-                  "says no speed; write `family`, `efficiency` or `measured`");
-    }
-    if ((!workload.compute.efficiency.empty() || workload.compute.family) && workload.forward_flops == 0 &&
-        reader.num_problems() == before) {
-      reader.fail(reader.find(value, "compute").value_or(value),
-                  "its speed follows from its work, so write `forward_flops` too");
-    }
+  if (compute) {
+    check_compute(reader, *compute, reader.num_problems() == before, workload);
   }
   if (workload.name.empty()) {
     workload.name = std::filesystem::path(reader.file()).stem().string();

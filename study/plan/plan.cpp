@@ -57,20 +57,14 @@ std::vector<Offer> read_offers(const std::filesystem::path& file, const KnownNam
   return std::move(listing.offers);
 }
 
-PlanPlaces plan_places() {
-  const std::filesystem::path configs = configs_directory().value_or("configs");
-  return {.models = configs / "workloads" / "tensors", .workloads = configs / "workloads"};
-}
-
 /// The request's deadline, budget and exchange rates as if the plan said so.
 std::vector<KeyOverride> overrides_of(const PlanRequest& request) {
   std::vector<KeyOverride> overrides;
-  if (request.deadline) {
-    overrides.push_back(
-        {.key = "deadline", .value = *request.deadline, .origin = "--deadline " + *request.deadline});
-  }
-  if (request.budget) {
-    overrides.push_back({.key = "budget", .value = *request.budget, .origin = "--budget " + *request.budget});
+  for (const auto& [key, value] :
+       {std::pair("deadline", request.deadline), std::pair("budget", request.budget)}) {
+    if (value) {
+      overrides.push_back({.key = key, .value = *value, .origin = fmt::format("--{} {}", key, *value)});
+    }
   }
   if (!request.exchange.empty()) {
     overrides.push_back(
@@ -178,7 +172,8 @@ void add_explanations(Planner& planner, const PlanRequest& request, PlanStudy& s
 Plan plan_of(const PlanRequest& request, const std::vector<KeyOverride>& more) {
   std::vector<KeyOverride> overrides = overrides_of(request);
   overrides.insert(overrides.end(), more.begin(), more.end());
-  return load_plan(request.plan, known_names(), plan_places(), overrides);
+  return load_plan(request.plan, known_names(), configs_directory().value_or("configs") / "workloads",
+                   overrides);
 }
 
 std::vector<Offer> more_offers(const PlanRequest& request, const Plan& plan, const Observer& observer) {

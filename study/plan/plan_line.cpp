@@ -118,31 +118,6 @@ std::string yaml_of(const NamedOffer& offer) {
                      offer.price ? ", price: " + *offer.price : std::string{});
 }
 
-/// A language model of which nothing but its config is known.
-std::string config_yaml(const Model& model, const WorkloadChanges& changes) {
-  const Transformer numbers = load_config_json(model.file, changes.sequence);
-  std::string measured;
-  for (const auto& [gpu, speed] : changes.measured) {
-    measured +=
-        fmt::format("{}{{gpu: {}, samples_per_second: {}}}", measured.empty() ? "" : ", ", gpu, speed);
-  }
-  const std::string tokens = changes.tokens ? fmt::format("  tokens: {}\n", *changes.tokens) : "";
-  return fmt::format(
-      "workload:\n  name: {}\n  transformer: {}\n  batch_per_gpu: {}\n{}  compute: {{precision: "
-      "bfloat16{}}}\n"
-      "  memory: {{optimizer: adam}}\n",
-      in_yaml_quotes(model.name), to_yaml_line(numbers), changes.batch_per_gpu.value_or(1), tokens,
-      measured.empty() ? "" : fmt::format(", measured: [{}]", measured));
-}
-
-std::int64_t tokens_of(const std::string& text) {
-  const std::optional<std::int64_t> count = parse_count(text);
-  if (!count) {
-    reject_part("--tokens", text, "is not a number of tokens, such as '300 B' or 1e9");
-  }
-  return *count;
-}
-
 /// A number above zero that the flag says, if it is there.
 template <typename N>
 std::optional<N> positive(const std::string& flag, const std::optional<std::string>& text,
@@ -160,7 +135,10 @@ void set_length(const PlanLine& line, const Model& model, const Workload& loaded
     if (!loaded.transformer) {
       reject_part("--tokens", *line.tokens, "{} is no language model; say --epochs", model.name);
     }
-    changes.tokens = tokens_of(*line.tokens);
+    changes.tokens = parse_count(*line.tokens);
+    if (!changes.tokens) {
+      reject_part("--tokens", *line.tokens, "is not a number of tokens, such as '300 B' or 1e9");
+    }
   }
   changes.epochs = positive<double>("--epochs", line.epochs, "is not a number of epochs, such as 90");
   if (line.epochs && (loaded.samples <= 0 || (changes.sequence && !loaded.tokens))) {
@@ -186,36 +164,30 @@ std::string workload_yaml(const PlanLine& line, const Model& model, const std::v
       changes.measured.emplace_back(sheet->model, *part.samples_per_second);
     }
   }
-  if (model.file.extension() == ".json") {
-    if (line.epochs) {
-      reject_part("--epochs", *line.epochs, "a config.json does not say how long an epoch is; say --tokens");
-    }
-    if (line.tokens) {
-      changes.tokens = tokens_of(*line.tokens);
-    }
-    return config_yaml(model, changes);
-  }
-  if (!changes.any() && !line.tokens && !line.epochs) {
+  const bool config = model.file.extension() == ".json";
+  if (!config && changes == WorkloadChanges{} && !line.tokens && !line.epochs) {
     return fmt::format("workload: {}\n",
                        model.shipped ? model.file.stem().string() : in_yaml_quotes(model.file.string()));
   }
   // What is wrong with the file is said before a part of it is written elsewhere.
-  const Workload loaded =
-      load_workload(model.file, configs_directory().value_or("configs") / "workloads" / "tensors");
+  Workload loaded;
+  if (config) {
+    loaded.transformer = load_config_json(model.file, changes.sequence);
+  } else {
+    loaded = load_workload(model.file, configs_directory().value_or("configs") / "workloads" / "tensors");
+  }
   if (changes.sequence && !loaded.transformer) {
     reject_part("--sequence", *line.sequence, "{} is no language model", model.name);
   }
   set_length(line, model, loaded, changes);
-  return "workload:\n" + changed_workload(model.file, changes);
+  return "workload:\n" + (config ? workload_of_config(model.name, model.file, changes)
+                                 : changed_workload(model.file, changes));
 }
 
 std::string limits_yaml(const PlanLine& line) {
   std::string yaml;
-  if (line.deadline) {
-    yaml += fmt::format("deadline: {}\n", in_yaml_quotes(*line.deadline));
-  }
-  if (line.budget) {
-    yaml += fmt::format("budget: {}\n", in_yaml_quotes(*line.budget));
+  for (const auto& [key, value] : {std::pair("deadline", line.deadline), std::pair("budget", line.budget)}) {
+    yaml += value ? fmt::format("{}: {}\n", key, in_yaml_quotes(*value)) : "";
   }
   const std::vector<std::string> rates = mapped(line.exchange, in_yaml_quotes);
   return rates.empty() ? yaml : yaml + fmt::format("exchange_rates: [{}]\n", fmt::join(rates, ", "));

@@ -42,18 +42,6 @@ void add_times(const Plan& plan, const PlannedStep& step, OfferRecord& record) {
   }
 }
 
-/// The best offers with several GPUs.
-std::vector<std::size_t> offers_with_curves(const PlanStudy& study) {
-  constexpr std::size_t kMostCurves = 8;
-  std::vector<std::size_t> indices;
-  for (const ShownOffer& shown : study.shown) {
-    if (study.ranked.offer_of(shown.candidate).gpus > 1 && indices.size() < kMostCurves) {
-      indices.push_back(shown.candidate);
-    }
-  }
-  return indices;
-}
-
 OfferCurve scaling_curve(const PlanStudy& study, std::size_t index, Planner& planner) {
   constexpr int kEachUpTo = 8;
   const Offer& offer = study.ranked.offer_of(index);
@@ -169,9 +157,13 @@ std::vector<std::string> idle_nics(const PlannedStep& step, const Thresholds& fo
 }
 
 void add_curves(PlanStudy& study, Planner& planner) {
-  for (const std::size_t index : offers_with_curves(study)) {
-    study.scaling.push_back(scaling_curve(study, index, planner));
-    if (auto curve = bandwidth_curve(study, index, planner)) {
+  constexpr std::size_t kMostCurves = 8;
+  for (const ShownOffer& shown : study.shown) {
+    if (study.ranked.offer_of(shown.candidate).gpus < 2 || study.scaling.size() == kMostCurves) {
+      continue;
+    }
+    study.scaling.push_back(scaling_curve(study, shown.candidate, planner));
+    if (auto curve = bandwidth_curve(study, shown.candidate, planner)) {
       study.bandwidth.push_back(std::move(*curve));
     }
   }

@@ -183,6 +183,81 @@ TEST(ShardedStep, LocalStepsAverageWeightsOnceInAWhile) {
   EXPECT_NE(planner.estimate(eight_h100(), {.style = ShardingStyle::zero1, .local_steps = 10}).problem, "");
 }
 
+TEST(ShardedMemory, WhatIsOffloadedIsOnTheHost) {
+  const Plan plan = plan_of(llama_8b(1024), 1);
+  const auto gb = [&](ShardingStyle style, Offload offload, Bytes Memory::*part) {
+    const Layout layout{.style = style, .offload = offload, .data = 8};
+    return static_cast<double>((sharded_memory(plan.workload, layout, 1, 1).*part).value) / 1e9;
+  };
+  const double billions = 8.030261248;
+  EXPECT_NEAR(gb(ShardingStyle::zero2, Offload::optimizer, &Memory::host), 14 * billions / 8, 1e-6);
+  EXPECT_NEAR(gb(ShardingStyle::zero2, Offload::optimizer, &Memory::weights), 2 * billions, 1e-6);
+  EXPECT_EQ(gb(ShardingStyle::zero2, Offload::optimizer, &Memory::optimizer), 0);
+  EXPECT_EQ(gb(ShardingStyle::zero2, Offload::optimizer, &Memory::gradients), 0);
+  EXPECT_NEAR(gb(ShardingStyle::zero1, Offload::optimizer, &Memory::gradients), 2 * billions, 1e-6);
+  EXPECT_NEAR(gb(ShardingStyle::zero1, Offload::optimizer, &Memory::host), 12 * billions / 8, 1e-6);
+  EXPECT_EQ(gb(ShardingStyle::fsdp, Offload::parameters, &Memory::weights), 0);
+  EXPECT_NEAR(gb(ShardingStyle::fsdp, Offload::parameters, &Memory::host), 16 * billions / 8, 1e-6);
+  EXPECT_EQ(gb(ShardingStyle::fsdp, Offload::none, &Memory::host), 0);
+}
+
+TEST(ShardedStep, AnOffloadedStepWaitsForItsHost) {
+  const Plan plan = plan_of(llama_8b(1024), 1, 2);
+  Planner planner(plan);
+  const auto step = [&](ShardingStyle style, Offload offload) {
+    const Layout layout{.style = style, .checkpointing = Checkpointing::full, .offload = offload};
+    PlannedStep planned = planner.estimate(eight_h100(), layout);
+    EXPECT_EQ(planned.problem, "");
+    return planned;
+  };
+  const auto added = [&](ShardingStyle style, Offload offload) {
+    return (step(style, offload).communication.typical - step(style, Offload::none).communication.typical)
+        .value;
+  };
+  // 28 bytes of each parameter cross the memory of two sockets; 2 of them the slot, once a pass. Weights do
+  // before both directions of both passes.
+  const double part = 8.030261248e9 / 8;
+  const double update = 28 * part / (2 * 246e9 / 8);
+  const double slot = 0.87 * 63e9;
+  EXPECT_NEAR(added(ShardingStyle::zero2, Offload::optimizer), update + 2 * 2 * part / slot, 0.01 * update);
+  EXPECT_NEAR(added(ShardingStyle::fsdp, Offload::parameters), update + 2 * (2 + 4) * part / slot,
+              0.01 * update);
+  const PlannedStep offloaded = step(ShardingStyle::zero2, Offload::optimizer);
+  EXPECT_GT(offloaded.exposed.typical.value, update);
+  EXPECT_LT(offloaded.exposed.low, offloaded.exposed.high);
+  EXPECT_THAT(offloaded.assumptions,
+              testing::Contains(testing::HasSubstr("Its host keeps 14.1 GB for each GPU, which")));
+}
+
+TEST(ShardedStep, OneGpuReachesOneSocketOfItsHost) {
+  // Ren et al. 2021 update 10 B parameters on the CPUs of a DGX-2 in 2.57 s (table 4, from memory).
+  const Transformer model{.layers = 50,
+                          .hidden = 4096,
+                          .heads = 32,
+                          .kv_heads = 32,
+                          .vocabulary = 50257,
+                          .intermediate = 16384,
+                          .gated = false,
+                          .tied = true,
+                          .sequence = 1024};
+  Plan plan = plan_of(model, 8, 64);
+  plan.workload.compute.precision = Precision::float16;
+  Offer one;
+  one.name = "V100";
+  one.machine.gpu = Gpu{.model = "V100-SXM2-32GB"};
+  one.machine.gpus_per_node = 16;
+  one.machine.intra =
+      IntraLink{.kind = IntraKind::nvlink, .generation = 2, .links_per_gpu = 6, .nvswitch = true};
+  one.gpus = 1;
+  Layout layout{
+      .style = ShardingStyle::zero2, .checkpointing = Checkpointing::full, .offload = Offload::optimizer};
+  const PlannedStep step = Planner(plan).estimate(one, layout);
+  ASSERT_EQ(step.problem, "");
+  const double parameters = static_cast<double>(parameters_of(model));
+  EXPECT_NEAR(step.communication.typical.value - 64 * 2 * parameters / (0.76 * 15.75e9),
+              28 * parameters / 102e9, 0.1);
+}
+
 TEST(ShardedStep, ExpertsAreSharedAndTokensGoToThem) {
   Transformer mixture = {.layers = 32,
                          .hidden = 4096,

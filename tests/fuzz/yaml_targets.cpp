@@ -122,7 +122,7 @@ void plan_with(const Plan& plan) {
 
 void read_a_plan(std::string_view text) {
   plan_with(load_plan(as_file(text), known_names(),
-                      {.models = models(), .workloads = source_folder() / "configs/workloads"}));
+                      source_folder() / "configs/workloads"));
 }
 
 void read_offers_in_yaml(std::string_view text) {

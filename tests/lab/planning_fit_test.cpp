@@ -97,11 +97,11 @@ TEST(RunScores, CountARowAgainstTheRulesOfThumb) {
       .low = {*run.step_seconds}, .typical = {2 * *run.step_seconds}, .high = {3 * *run.step_seconds}};
   const std::vector<RunClassScore> scores = scores_of({{.run = run, .step = step}});
   ASSERT_FALSE(scores.empty());
-  EXPECT_EQ(scores.front().rows, 1U);
+  EXPECT_EQ(scores.front().planned.rows, 1U);
   EXPECT_DOUBLE_EQ(scores.front().planned.median, 2);
   EXPECT_DOUBLE_EQ(scores.front().planned.within, 0);
   EXPECT_NEAR(scores.front().rule_40.median, 1, 1e-9);
-  EXPECT_DOUBLE_EQ(scores.front().coverage, 1);
+  EXPECT_DOUBLE_EQ(scores.front().planned.coverage, 1);
   EXPECT_DOUBLE_EQ(scores.front().width, 3);
 }
 
@@ -120,7 +120,7 @@ TEST(RunScores, SayWhatIsPlannedToFitAndWasNot) {
   burst.out_of_memory = true;
   burst.memory_gb.reset();
   const MemoryScore score = memory_score_of({{.run = run, .step = step}, {.run = burst, .step = step}});
-  EXPECT_EQ(score.rows, 1U);
+  EXPECT_EQ(score.peak.rows, 1U);
   EXPECT_DOUBLE_EQ(score.peak.median, 1.2);
   EXPECT_EQ(score.fit, 1U);
   EXPECT_EQ(score.burst, 1U);

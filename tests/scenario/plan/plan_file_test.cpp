@@ -1,3 +1,4 @@
+// 400 lines: every key of plans and workloads, and what is refused of it.
 // Workloads and plans: what ships loads, and what is wrong is said.
 
 #include <algorithm>
@@ -22,7 +23,7 @@ using testing::SizeIs;
 namespace fs = std::filesystem;
 
 const fs::path kConfigs = fs::path(RINGSIDE_SOURCE_DIR) / "configs";
-const PlanPlaces kPlaces = {.models = kConfigs / "workloads/tensors", .workloads = kConfigs / "workloads"};
+const std::filesystem::path kWorkloads = kConfigs / "workloads";
 
 KnownNames known() {
   KnownNames names = test::known_names();
@@ -36,7 +37,7 @@ class PlanFile : public testing::Test {
   fs::path write(const std::string& name, const std::string& text) { return folder_.write(name, text); }
 
   Plan plan(const std::string& text, const std::vector<KeyOverride>& overrides = {}) {
-    return load_plan(write("plan.yaml", text), known(), kPlaces, overrides);
+    return load_plan(write("plan.yaml", text), known(), kWorkloads, overrides);
   }
 
   std::string refused(const std::string& text) {
@@ -77,7 +78,7 @@ std::vector<fs::path> shipped(const std::string& folder) {
 TEST(ShippedWorkloads, LoadAndHaveTheirTensors) {
   EXPECT_GE(shipped("workloads").size(), 11U);
   for (const fs::path& file : shipped("workloads")) {
-    const Workload workload = load_workload(file, kPlaces.models);
+    const Workload workload = load_workload(file, kWorkloads / "tensors");
     EXPECT_GT(workload.tensors.size(), 10U) << file;
     EXPECT_GT(workload.forward_flops, 1e8) << file;
   }
@@ -85,24 +86,24 @@ TEST(ShippedWorkloads, LoadAndHaveTheirTensors) {
 
 TEST(ShippedPlans, Load) {
   for (const fs::path& file : shipped("plans")) {
-    EXPECT_NO_THROW(load_plan(file, known(), kPlaces)) << file;
+    EXPECT_NO_THROW(load_plan(file, known(), kWorkloads)) << file;
   }
-  EXPECT_GE(load_plan(kConfigs / "plans/resnet34-tutorial.yaml", known(), kPlaces).offers.size(), 12U);
+  EXPECT_GE(load_plan(kConfigs / "plans/resnet34-tutorial.yaml", known(), kWorkloads).offers.size(), 12U);
 }
 
 TEST(Examples, WhatTheSchemasAcceptAndRefuseTheLoaderDoesToo) {
   const fs::path tests = fs::path(RINGSIDE_SOURCE_DIR) / "tests/scenario";
   for (const auto& entry : fs::directory_iterator(tests / "accepted/workloads")) {
-    EXPECT_NO_THROW(load_workload(entry, kPlaces.models)) << entry;
+    EXPECT_NO_THROW(load_workload(entry, kWorkloads / "tensors")) << entry;
   }
   for (const auto& entry : fs::directory_iterator(tests / "broken/workloads")) {
-    EXPECT_THROW(load_workload(entry, kPlaces.models), Error) << entry;
+    EXPECT_THROW(load_workload(entry, kWorkloads / "tensors"), Error) << entry;
   }
   for (const auto& entry : fs::directory_iterator(tests / "accepted/plans")) {
-    EXPECT_NO_THROW(load_plan(entry, known(), kPlaces)) << entry;
+    EXPECT_NO_THROW(load_plan(entry, known(), kWorkloads)) << entry;
   }
   for (const auto& entry : fs::directory_iterator(tests / "broken/plans")) {
-    EXPECT_THROW(load_plan(entry, known(), kPlaces), Error) << entry;
+    EXPECT_THROW(load_plan(entry, known(), kWorkloads), Error) << entry;
   }
 }
 
@@ -138,7 +139,7 @@ TEST_F(PlanFile, OtherValuesReplaceThoseOfTheFiles) {
 
 TEST_F(PlanFile, WrongUnitsAreRefused) {
   EXPECT_THAT(refused("workload: resnet50\nsynchronisation: {bucket: 25}"), HasSubstr("plan.yaml:2:"));
-  EXPECT_THAT(refused("workload: resnet50\ndeadline: 2 GB"), HasSubstr("the units here are"));
+  EXPECT_THAT(refused("workload: resnet50\ndeadline: 2 GB"), HasSubstr("the units of a time are"));
   EXPECT_THAT(refused("workload: resnet50\ndeadline: 2"), HasSubstr("has no unit"));
 }
 
@@ -167,6 +168,23 @@ TEST_F(PlanFile, AnExchangeRateThatSaysNothingOrTwoThingsIsRefused) {
   }
   EXPECT_THAT(refused("workload: resnet50\nexchange_rates: [1 EUR = 2 USD, 1 USD = 3 EUR]"),
               HasSubstr("two rates between USD and EUR"));
+}
+
+TEST_F(PlanFile, WhatHasNothingToOffloadIsRefused) {
+  const auto with = [](const std::string& sharding) { return "workload: gpt2-small\nsharding: " + sharding; };
+  const Plan read =
+      plan(with("[offload, {style: fsdp, offload: parameters}, {style: fsdp, adapters: qlora, "
+                "offload: parameters}]"));
+  EXPECT_EQ(describe(read.sharding[0]), "zero2 · optimizer on the host");
+  EXPECT_EQ(describe(read.sharding[2]), "qlora · fsdp · parameters on the host");
+  for (const auto& [wrong, why] :
+       {std::pair("{offload: optimizer}",
+                  "sharding.offload: is of states that ranks cut among them: write style zero1"),
+        std::pair("{style: zero2, offload: parameters}", "write style zero3, fsdp or hybrid"),
+        std::pair("{style: fsdp, adapters: lora, offload: optimizer}", "and adapters have few"),
+        std::pair("{style: fsdp, offload: optimiser}", "did you mean 'optimizer'?")}) {
+    EXPECT_THAT(refused(with(wrong)), AllOf(HasSubstr("plan.yaml:2:"), HasSubstr(why))) << wrong;
+  }
 }
 
 TEST_F(PlanFile, ANegativeBatchIsRefused) {
