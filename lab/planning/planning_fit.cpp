@@ -32,7 +32,7 @@ constexpr auto kMeanings = std::to_array<PlanningParameterMeaning>(
       "time of an operation of attention, relative to one of matrix products in 16 bits", 1.4},
      {attention_hopper, "1", "likewise on Hopper and later", 1.4},
      {traversals, "1",
-      "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 3},
+      "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 1.5},
      {layer_time, "us",
       "launching a layer's kernels in one direction, with adapters; half of it without, and in 8 bits", 3},
      {gathered_time, "1",
