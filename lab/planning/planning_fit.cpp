@@ -30,7 +30,7 @@ constexpr auto kMeanings = std::to_array<PlanningParameterMeaning>(
      {share_float8, "1", "that share in 8 bits, relative to the share in 16 bits", 1.4},
      {attention_ampere, "1",
       "time of an operation of attention, relative to one of matrix products in 16 bits", 1.4},
-     {attention_hopper, "1", "likewise on Hopper and later", 1.4},
+     {attention_hopper, "1", "likewise on Hopper", 1.4},
      {traversals, "1",
       "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 1.5},
      {layer_time, "us",
