@@ -40,22 +40,22 @@ LanguageSpeed language_speed(const GpuSheet& gpu, const Workload& workload, bool
   const std::string kind = gpu_class(gpu);
   const auto known = shares.find(kind);
   const bool sparse = workload.transformer->experts > 1;
+  // FlashAttention-2 does without what makes Hopper fast; what Blackwell runs was written for it.
   // Adapters double a layer's kernels: two small products, a scaling and a sum beside each product. Float8
   // comes with Transformer Engine, whose layers fuse norms, casts and activations.
   constexpr double kHalf = 0.5;
   const double factor = parameters[factor_of(workload, adapters)];
-  LanguageSpeed speed{
-      .share = parameters[share_ampere] *
-               (known != shares.end() ? parameters[known->second] : share_of_other(kind)),
-      .attention = parameters[kind == "hopper" || kind == "blackwell" ? attention_hopper : attention_ampere],
-      .traversals = parameters[traversals],
-      .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kHalf),
-      .dequantised = parameters[dequantised],
-      .time = {.low = 1 / factor, .typical = 1, .high = factor},
-      // A share that no run bore on is still the guess.
-      .extrapolated =
-          !measured.contains(chip_of(gpu)) ||
-          (known != shares.end() && parameters[known->second] == planning_guesses()[known->second])};
+  LanguageSpeed speed{.share = parameters[share_ampere] *
+                               (known != shares.end() ? parameters[known->second] : share_of_other(kind)),
+                      .attention = parameters[kind == "hopper" ? attention_hopper : attention_ampere],
+                      .traversals = parameters[traversals],
+                      .layer_time = 1e-6 * parameters[layer_time] * (adapters ? 1 : kHalf),
+                      .dequantised = parameters[dequantised],
+                      .time = {.low = 1 / factor, .typical = 1, .high = factor},
+                      // A share that no run bore on is still the guess.
+                      .extrapolated = !measured.contains(chip_of(gpu)) ||
+                                      (known != shares.end() &&
+                                       parameters[known->second] == planning_guesses()[known->second])};
   if (workload.compute.precision == Precision::float8) {
     speed.share *= parameters[share_float8];
     speed.attention *= parameters[share_float8];  // It stays at the rate of 16 bits.

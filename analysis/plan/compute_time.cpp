@@ -12,11 +12,8 @@
 #include "sim/topology/gpu_models.hpp"
 
 namespace ringside {
-namespace {
 
 constexpr double kTera = 1e12;
-
-}  // namespace
 
 std::optional<double> stated_speed(const Workload& workload, const std::optional<GpuSheet>& gpu) {
   for (const MeasuredSpeed& speed : workload.compute.measured) {
@@ -54,17 +51,14 @@ bool has_float8(const GpuSheet& gpu) {
 
 /// The number that a GPU without units for `asked` computes in: a V100 takes float32 for tf32.
 Precision computed_in(const GpuSheet& gpu, Precision asked) {
-  if (asked == Precision::float8) {
-    if (has_float8(gpu)) {
-      return asked;
-    }
+  if (asked == Precision::float8 && !has_float8(gpu)) {
     asked = Precision::bfloat16;
   }
   if (asked == Precision::bfloat16 && !gpu.bf16) {
     asked = Precision::float16;
   }
   const bool has = (asked == Precision::tf32 && gpu.tf32) || (asked == Precision::float16 && gpu.fp16) ||
-                   asked == Precision::bfloat16;
+                   asked == Precision::bfloat16 || asked == Precision::float8;
   return has ? asked : Precision::float32;
 }
 

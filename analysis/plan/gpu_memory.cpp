@@ -32,8 +32,8 @@ std::optional<std::int64_t> activations_of_sample(const Workload& workload) {
 }
 
 Bytes Memory::total() const {
-  return {weights.value + gradients.value + optimizer.value + gathered.value + activations.value +
-          context.value};
+  return {weights.value + gradients.value + optimizer.value + context.value +
+          std::max(gathered.value + activations.value, update.value)};
 }
 
 Memory memory_need(const Plan& plan, int batch_per_gpu) {
@@ -45,7 +45,6 @@ Memory memory_need(const Plan& plan, int batch_per_gpu) {
   return {.weights = {workload.parameters * (gradient + autocast)},
           .gradients = {workload.parameters * gradient * (in_buckets ? 2 : 1)},
           .optimizer = {workload.parameters * kFloat32 * numbers_kept(workload.memory.optimizer)},
-          .gathered = {},
           .activations = {activations_of_sample(workload).value_or(0) * batch_per_gpu},
           .context = kContext};
 }
@@ -85,13 +84,13 @@ Bytes usable_memory(const GpuSheet& gpu) {
   return decimal.contains(gpu.model) ? gpu.memory : Bytes{gpu.memory.value / 1'000'000'000 * kGiB};
 }
 
-std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one) {
+std::optional<int> largest_batch(Bytes memory, Memory none, Memory one) {
+  const bool fits = one.total() <= memory;
+  none.update = one.update = {};
   const std::int64_t left = memory.value - none.total().value;
   const std::int64_t sample = one.total().value - none.total().value;
-  if (left < sample || sample <= 0) {
-    return std::nullopt;
-  }
-  return static_cast<int>(std::min<std::int64_t>(left / sample, std::numeric_limits<int>::max()));
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  return fits && sample > 0 ? std::optional(static_cast<int>(std::min(left / sample, kMost))) : std::nullopt;
 }
 
 }  // namespace ringside

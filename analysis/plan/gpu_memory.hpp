@@ -13,10 +13,11 @@ struct Memory {
   Bytes weights;    ///< With the half-precision copy that autocast makes.
   Bytes gradients;  ///< With their copy in buckets (gradient_as_bucket_view = False).
   Bytes optimizer;
-  Bytes gathered;  ///< Whole layers while they are at work, and buckets of what is cut.
+  Bytes gathered = {};  ///< Whole layers while they are at work, and buckets of what is cut.
   Bytes activations;
-  Bytes context;    ///< CUDA, its libraries, and NCCL's buffers.
-  Bytes host = {};  ///< That its host keeps instead; no part of total().
+  Bytes update = {};  ///< What the optimizer's step takes beside its numbers, once both above are gone.
+  Bytes context;      ///< CUDA, its libraries, and NCCL's buffers.
+  Bytes host = {};    ///< That its host keeps instead; no part of total().
 
   Bytes total() const;
 };
@@ -44,6 +45,6 @@ double logit_bytes(const Transformer& model, Precision precision);
 Bytes usable_memory(const GpuSheet& gpu);
 
 /// The largest batch that fits; none when no sample does. `none`, `one`: bytes for 0 and 1 samples.
-std::optional<int> largest_batch(Bytes memory, const Memory& none, const Memory& one);
+std::optional<int> largest_batch(Bytes memory, Memory none, Memory one);
 
 }  // namespace ringside

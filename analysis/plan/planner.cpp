@@ -156,15 +156,20 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
     const auto& found = machine.times.predicted(all_reduce_of(algorithm, gpus, bytes), !typical);
     return found.prediction.interval().*ends.cost;
   };
+  // Gradients are copied into their bucket and back: each is read and written twice (PyTorch's reducer.cpp,
+  // gradient_as_bucket_view = False; Sergeev and Del Balso 2018, arXiv 1802.05799, section 4).
+  const bool copied = machine.sheet && gpus > 1 && settings.style != Synchronisation::per_tensor;
+  const double copying = copied ? 4 / machine.sheet->memory_bandwidth.value : 0;
   const auto time_of = [&](Bytes bytes) {
     const Seconds all = full_time(bytes);
+    const Seconds copies{copying * static_cast<double>(bytes.value)};
     if (variation.bandwidth_factor == 1) {
-      return all;
+      return copies + all;
     }
     // What a faster link does not change: what almost nothing takes.
     const Seconds latency =
         std::min(all, full_time({static_cast<std::int64_t>(size_of(workload.gradients))}));
-    return latency + (1 / variation.bandwidth_factor) * (all - latency);
+    return copies + latency + (1 / variation.bandwidth_factor) * (all - latency);
   };
   const double batch = batch_of_pass(workload, gpus, settings.accumulate);
   const int on_node = std::min(gpus, machine.machine.gpus_per_node.value_or(gpus));

@@ -18,11 +18,9 @@ constexpr double kFloat32 = 4;
 Bytes bytes(double value) { return {static_cast<std::int64_t>(std::llround(std::min(value, 1e18)))}; }
 
 double adapter_elements_of_layer(const Transformer& model, int rank) {
-  const auto hidden = static_cast<double>(model.hidden);
-  const auto query = static_cast<double>(model.query_width());
-  const auto kv = static_cast<double>(model.kv_width());
-  const auto wide = static_cast<double>(model.intermediate);
-  return rank * (2 * (hidden + query) + 2 * (hidden + kv) + (model.gated ? 3 : 2) * (hidden + wide));
+  const std::int64_t of_attention = 4 * model.hidden + 2 * model.query_width() + 2 * model.kv_width();
+  const std::int64_t of_mlp = (model.gated ? 3 : 2) * (model.hidden + model.intermediate);
+  return rank * static_cast<double>(of_attention + of_mlp);
 }
 
 }  // namespace
@@ -84,8 +82,12 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
                         of_matrix * layers * matrices + of_rest * (layers * small + outside));
   memory.gradients = left(style != ShardingStyle::ddp && style != ShardingStyle::zero1,
                           number * trained.experts, number * trained.others);
-  memory.optimizer =
-      left(style != ShardingStyle::ddp, optimizer * trained.experts, optimizer * trained.others);
+  const bool states_cut = style != ShardingStyle::ddp;
+  memory.optimizer = left(states_cut, optimizer * trained.experts, optimizer * trained.others);
+  // One flat float32 buffer of all gradients (Rajbhandari et al. 2020, §3.2), or as much of intermediates
+  // (torch.optim.Adam, foreach). Megatron-LM's Adam, whose way it is to cut models, is fused.
+  const double update = number < kFloat32 && layout.tensor * layout.pipeline == 1 ? kFloat32 : 0;
+  memory.update = left(states_cut, update * trained.experts, update * trained.others);
   if (!whole_weights) {
     // The layer at work, the next one, and the gradient of the layer before; or the embedding.
     memory.gathered = bytes(number * std::max(3 * (experts + matrices + small), outside));

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,9 +30,9 @@ constexpr auto kMeanings = std::to_array<PlanningParameterMeaning>(
      {share_float8, "1", "that share in 8 bits, relative to the share in 16 bits", 1.4},
      {attention_ampere, "1",
       "time of an operation of attention, relative to one of matrix products in 16 bits", 1.4},
-     {attention_hopper, "1", "likewise on Hopper and later", 1.4},
+     {attention_hopper, "1", "likewise on Hopper", 1.4},
      {traversals, "1",
-      "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 3},
+      "times that kept activations cross GPU memory in a forward pass; twice as often in a backward pass", 1.5},
      {layer_time, "us",
       "launching a layer's kernels in one direction, with adapters; half of it without, and in 8 bits", 3},
      {gathered_time, "1",
@@ -74,6 +75,8 @@ class RunFit {
   double loss(const PlanningParameters& parameters, const std::string& held_out);
   bool improve(std::size_t index, double step, const std::string& held_out, double& least,
                PlanningParameters& best);
+  void follow(PlanningParameters before, const std::string& held_out, double& least,
+              PlanningParameters& best);
 
   PlanningParameters parameters_ = planning_guesses();
   std::vector<Row> rows_;
@@ -139,6 +142,29 @@ bool RunFit::improve(std::size_t index, double step, const std::string& held_out
   return false;
 }
 
+/// Goes on as the last sweep went while that helps (Hooke and Jeeves 1961, doi 10.1145/321062.321069): shares
+/// of the rate and memory traffic explain the same times, so that steps of one alone end on a ridge.
+void RunFit::follow(PlanningParameters before, const std::string& held_out, double& least,
+                    PlanningParameters& best) {
+  const PlanningParameters guesses = planning_guesses();
+  while (true) {
+    PlanningParameters candidate = best;
+    for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
+      const double bound = kMeanings[i].bound;
+      if (bound > 1) {
+        candidate.values[i] = std::clamp(best.values[i] * best.values[i] / before.values[i],
+                                         guesses.values[i] / bound, guesses.values[i] * bound);
+      }
+    }
+    const double found = loss(candidate, held_out);
+    if (!(found < least)) {
+      return;
+    }
+    least = found;
+    before = std::exchange(best, candidate);
+  }
+}
+
 PlanningParameters RunFit::fit_without(const std::string& source) {
   PlanningParameters best = planning_guesses();
   double least = loss(best, source);
@@ -146,10 +172,12 @@ PlanningParameters RunFit::fit_without(const std::string& source) {
   for (const double step : {0.2, 0.08, 0.03, 0.01, 0.003}) {
     bool better = true;
     for (int sweep = 0; sweep < kMostSweeps && better; ++sweep) {
+      const PlanningParameters before = best;
       better = false;
       for (std::size_t i = 0; i < kNumPlanningParameters; ++i) {
         better = improve(i, step, source, least, best) || better;
       }
+      follow(before, source, least, best);
     }
   }
   return best;

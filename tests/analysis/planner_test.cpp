@@ -123,6 +123,24 @@ TEST(Planner, OverlapOnGpusGainsNothingAtWorstAndHidesAllButTheLastBucketAtBest)
   EXPECT_NEAR(exposed.exposed.typical.value, exposed.communication.typical.value, 1e-12);
 }
 
+TEST(Planner, GradientsOfGpusAreCopiedIntoTheirBucketAndBack) {
+  Plan plan = plan_80mb();
+  plan.workload.tensors = {{.name = "all", .elements = plan.workload.parameters}};
+  const Offer eight = with_gpu(offer_of("eight", 8, 1), "H100-SXM");
+  const auto beside_all_reduce = [&](const Offer& offer, double factor, std::int64_t bytes) {
+    Planner planner(plan);
+    return planner.vary(offer, {.bandwidth_factor = factor})->communication.value -
+           planner.all_reduce(offer, "ring", offer.gpus, {bytes})->value;
+  };
+  const double copies = 4 * kGradientBytes / find_gpu_sheet("H100-SXM")->memory_bandwidth.value;
+  EXPECT_NEAR(beside_all_reduce(eight, 1, kGradientBytes), copies, 1e-12);
+  EXPECT_NEAR(beside_all_reduce(eight, 1e9, 4), copies, 1e-9) << "a faster link does not copy faster";
+  EXPECT_EQ(beside_all_reduce(offer_of("CPUs", 8, 1), 1, kGradientBytes), 0);
+  EXPECT_EQ(beside_all_reduce(with_gpu(offer_of("one", 1, 1), "H100-SXM"), 1, kGradientBytes), 0);
+  plan.synchronisation.style = Synchronisation::per_tensor;
+  EXPECT_EQ(beside_all_reduce(eight, 1, kGradientBytes), 0) << "without buckets nothing is copied";
+}
+
 TEST(Planner, PricesTheWholeRun) {
   const Plan plan = plan_80mb();
   Planner planner(plan);

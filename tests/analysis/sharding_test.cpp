@@ -80,6 +80,27 @@ TEST(ShardedMemory, IsThatOfFigureOneOfZero) {
   EXPECT_NEAR(states(ShardingStyle::zero3), 1.9, 0.1);
 }
 
+TEST(ShardedMemory, OfAStepOfAdamIsOneFloat32MoreWhereActivationsNeedLess) {
+  const auto total = [](std::int64_t sequence, const Layout& layout) {
+    const Plan plan = plan_of(llama_8b(sequence), 1);
+    return static_cast<double>(sharded_memory(plan.workload, layout, 1, 1).total().value) / 1e9;
+  };
+  EXPECT_NEAR(total(1, {}), 20 * 8.03 + 1.5, 0.1);
+  EXPECT_NEAR(total(1, {.style = ShardingStyle::fsdp, .data = 8}), 20 * 8.03 / 8 + 1.5, 0.1);
+  EXPECT_NEAR(total(1, {.tensor = 8}), 16 * 8.03 / 8 + 1.5, 0.1) << "Megatron-LM's Adam is fused";
+  EXPECT_GT(total(16384, {}), total(1, {}) + 10) << "activations are gone before the step";
+}
+
+TEST(ShardedMemory, TheLargestBatchFollowsActivationsAndTheStepOfAdamMustFit) {
+  const Plan plan = plan_of(llama_8b(512), 1);
+  const auto need = [&](int batch) { return sharded_memory(plan.workload, {}, batch, 1); };
+  const Bytes enough{200'000'000'000};
+  const int batch = *largest_batch(enough, need(0), need(1));
+  EXPECT_LE(need(batch).total(), enough);
+  EXPECT_GT(need(batch + 1).total(), enough);
+  EXPECT_EQ(largest_batch({need(1).total().value - 1}, need(0), need(1)), std::nullopt);
+}
+
 TEST(ShardedMemory, OfActivationsIsNear34BytesPerTokenAndWidth) {
   // Korthikanti et al. 2022 count 34 with two dropout masks, which take 2, and an MLP four times as wide.
   const Transformer gpt{.layers = 1,
