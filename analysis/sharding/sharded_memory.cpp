@@ -108,6 +108,7 @@ Memory sharded_memory(const Workload& workload, const Layout& layout, int micro_
   memory.context = bytes(kOutsideModel);
   const auto leave = [&](Bytes& part) { memory.host.value += std::exchange(part, {}).value; };
   if (layout.offload != Offload::none) {
+    memory.update = {};
     leave(memory.optimizer);
     if (style != ShardingStyle::zero1) {  // It adds whole gradients up where they are.
       leave(memory.gradients);

@@ -48,8 +48,10 @@ StepParts parts_of(const PartsRequest& request, GroupTimes& times, TimeEnd end, 
   const PlanningParameters& known = request.parameters;
   const Work work = work_of(request.workload, request.step);
   const double pass = seconds_of(work, request.gpu, request.workload.compute.precision, request.speed);
-  const double update =
-      update_bytes(*request.workload.transformer, request.step) / request.gpu.memory_bandwidth.value;
+  const double update =  // The host's is part of the traffic.
+      layout.offload != Offload::none
+          ? 0
+          : update_bytes(*request.workload.transformer, request.step) / request.gpu.memory_bandwidth.value;
   const Traffic traffic = traffic_of(request.workload, request.step, times, end);
   const auto share = [&](PlanningParameter which) { return std::min(1.0, exposure * known[which]); };
   const int passes = request.step.micro_batches;
