@@ -230,7 +230,7 @@ void RankWatch::throw_if_paused(const std::string& doing) const {
   if (!ranks.empty()) {
     throw Error(ErrorKind::peer_lost,
                 fmt::format("{} {} did not run for {} while {}, and ranks wait for each other for {}; "
-                            "nothing else is wrong with {}",
+                            "nothing else is known to be wrong with {}",
                             ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), text_of(longest),
                             doing, text_of(patience_.timeout), ranks.size() == 1 ? "it" : "them"));
   }

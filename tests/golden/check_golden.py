@@ -92,14 +92,14 @@ def run_beside(program, source, inputs, asked, scratch):
     """
     folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     for name, target in (("configs", source / "configs"), ("tests", source / "tests"), ("IN", inputs)):
-        (folder / name).symlink_to(target)
+        (folder / name).symlink_to(os.path.realpath(target))
     (folder / "OUT").mkdir()
     for name in ("programs", "scripts"):
         (folder / name).mkdir()
     gnuplot = folder / "programs" / "gnuplot"
     gnuplot.write_text(GNUPLOT)
     gnuplot.chmod(0o755)
-    result = subprocess.run([program, *shlex.split(asked), "--output", "OUT"], cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+    result = subprocess.run([os.path.realpath(program), *shlex.split(asked), "--output", "OUT"], cwd=folder, capture_output=True, text=True, timeout=120, check=False,
                             env={**os.environ, "PATH": f"{folder / 'programs'}:{os.environ['PATH']}", "DRAWN": str(folder / "scripts")})
     files = [line for line in result.stdout.splitlines() if "OUT/" in line or line == "charts:"]
     problem = [f"exit {result.returncode}"] if result.returncode else []

@@ -126,10 +126,10 @@ TEST(RankWatch, RanksThatDidNotRunAreNamedWithTheLongestPause) {
   ran.paused = 59'299ms;
   EXPECT_EQ(root_cause({stopped, starved, ran}),
             "ranks 0, 1 did not run for 70 s while testing, and ranks wait for each other for 60 s; "
-            "nothing else is wrong with them");
+            "nothing else is known to be wrong with them");
   EXPECT_EQ(root_cause({stopped, ran}),
             "rank 0 did not run for 70 s while testing, and ranks wait for each other for 60 s; "
-            "nothing else is wrong with it");
+            "nothing else is known to be wrong with it");
 }
 
 /// A rank that answers every line with what `result` makes of it, and at the end leaves a file there.
