@@ -142,6 +142,16 @@ Interval<double> Planner::spread() const {
              : Interval<double>{.low = 0, .typical = kSpread, .high = kWidestSpread};
 }
 
+namespace {
+
+/// Gradients are copied into their bucket and back: each is read and written twice (PyTorch's reducer.cpp,
+/// gradient_as_bucket_view = False; Sergeev and Del Balso 2018, arXiv 1802.05799, section 4).
+Seconds copying(const std::optional<GpuSheet>& gpu, Synchronisation style, Bytes gradients) {
+  return gpu && style != Synchronisation::per_tensor ? 4 * (gradients / gpu->memory_bandwidth) : Seconds{};
+}
+
+}  // namespace
+
 TrainingStep Planner::simulate(Known& machine, const Variation& variation, const Ends& ends) {
   const Workload& workload = plan_.workload;
   if (!machine.computed) {
@@ -156,13 +166,9 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
     const auto& found = machine.times.predicted(all_reduce_of(algorithm, gpus, bytes), !typical);
     return found.prediction.interval().*ends.cost;
   };
-  // Gradients are copied into their bucket and back: each is read and written twice (PyTorch's reducer.cpp,
-  // gradient_as_bucket_view = False; Sergeev and Del Balso 2018, arXiv 1802.05799, section 4).
-  const bool copied = machine.sheet && gpus > 1 && settings.style != Synchronisation::per_tensor;
-  const double copying = copied ? 4 / machine.sheet->memory_bandwidth.value : 0;
   const auto time_of = [&](Bytes bytes) {
     const Seconds all = full_time(bytes);
-    const Seconds copies{copying * static_cast<double>(bytes.value)};
+    const Seconds copies = gpus > 1 ? copying(machine.sheet, settings.style, bytes) : Seconds{};
     if (variation.bandwidth_factor == 1) {
       return copies + all;
     }
@@ -225,7 +231,11 @@ void Planner::add_times(Known& machine, PlannedStep& step) {
       step);
   step.batch = speed * typical.total.value;
   step.compute = {fast.compute, typical.compute, slow.compute};
-  step.communication = {fast.communication, typical.communication, slow.communication};
+  const Seconds copies =
+      machine.gpus > 1 ? copying(machine.sheet, plan_.synchronisation.style, gradient_bytes(plan_.workload))
+                       : Seconds{};
+  step.communication = {fast.communication - copies, typical.communication - copies,
+                        slow.communication - copies};
   step.exposed = {best.exposed, typical.exposed, worst.exposed};
   step.waiting = {fast.waiting, typical.waiting, slow.waiting};
   step.total = total_of(machine, typical.total);
