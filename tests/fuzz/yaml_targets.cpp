@@ -121,8 +121,7 @@ void plan_with(const Plan& plan) {
 }
 
 void read_a_plan(std::string_view text) {
-  plan_with(load_plan(as_file(text), known_names(),
-                      source_folder() / "configs/workloads"));
+  plan_with(load_plan(as_file(text), known_names(), source_folder() / "configs/workloads"));
 }
 
 void read_offers_in_yaml(std::string_view text) {
