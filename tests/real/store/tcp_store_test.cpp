@@ -155,7 +155,7 @@ TEST(StoreStream, WaitsAsLongAsItsPatienceForReadingAndWriting) {
     timeval time{};
     socklen_t size = sizeof(time);
     ::getsockopt(stream.number(), SOL_SOCKET, option, &time, &size);
-    return time.tv_sec * 1000.0 + static_cast<double>(time.tv_usec) / 1000.0;
+    return static_cast<double>(time.tv_sec) * 1000.0 + static_cast<double>(time.tv_usec) / 1000.0;
   };
   auto [stream, other] = connection();
   for (const std::chrono::milliseconds time : {0ms, 1ms, 999ms, 1000ms, 2345ms, 60'000ms}) {
