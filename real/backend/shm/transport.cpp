@@ -278,7 +278,7 @@ bool ShmSend::announce() {
 /// Puts a message that leaves at once where the other side reads it; false while there is no room.
 bool ShmSend::fill(Announcement& announcement) {
   if (kind_ == MessageKind::inlined) {
-    std::memcpy(announcement.inlined.data(), memory_.data(), memory_.size());
+    std::ranges::copy(memory_, announcement.inlined.begin());  // Of an empty message there is no memory.
     return true;
   }
   if (kind_ == MessageKind::buffered) {
@@ -373,7 +373,7 @@ void ShmReceive::take_from(const Announcement& announcement) {
   if (reduces()) {
     reduce_into(reduction_.target.data(), source, reduction_.num_elements(), reduction_.dtype, reduction_.op);
   } else {
-    std::memcpy(reduction_.target.data(), source, reduction_.target.size());
+    std::copy_n(source, reduction_.target.size(), reduction_.target.begin());
   }
 }
 

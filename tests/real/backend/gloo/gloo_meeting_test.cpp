@@ -239,11 +239,13 @@ TEST_F(GlooMeeting, WhatIsNoPlaceToMeetIsSaid) {
             std::pair(ErrorKind::environment,
                       std::string("the rendezvous directory /proc/none/of/it cannot be made: "
                                   "No such file or directory")));
+#ifndef __SANITIZE_ADDRESS__  // Gloo's RedisStore leaks its connection where nobody answers.
   const auto [no_server, why] = said("redis://127.0.0.1:1");
   EXPECT_EQ(no_server, ErrorKind::environment);
   EXPECT_TRUE(why.starts_with("no Redis server answers at 127.0.0.1:1: ") ||
               why == "this Gloo was built without Redis; use a file:///directory rendezvous")
       << why;
+#endif
   const auto [kind, text] = said(where(), "eth-none");
   EXPECT_EQ(kind, ErrorKind::environment);
   const std::string begin = "this machine has no network interface 'eth-none' with an address; it has: ";
