@@ -119,10 +119,11 @@ def pictures_of(folder):
     return sorted(lines)
 
 
-def words_of_page(folder):
-    """How many words the page shows, and their digest. Times, hosts and what follows from them are left out."""
+def words_of_page(program, folder):
+    """How many words the page shows, and their digest. Times, hosts, the program's folder and what follows from them are left out."""
     page = (folder / "OUT" / "report.html").read_text()
     shown = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)))
+    shown = shown.replace(os.path.realpath(program), "ringside")
     shown = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "TIME", shown)
     shown = re.sub(r"\b[\da-f]{64}\b", "SHA", shown)
     shown = re.sub(r"ringside \d+\.\d+\.\d+", "VERSION", shown)
@@ -172,7 +173,7 @@ def transcript_of(program, source, golden, scratch):
             folder, said, failed = run_beside(program, source, inputs, asked.removeprefix(DRAWN).removeprefix(PAGE), scratch)
             runs = "libjs-chart.js" not in str(said)
             if runs:
-                lines += [f"{asked}  # {words_of_page(folder)}" if line.startswith(PAGE) and not failed else asked, *said, *pictures_of(folder)]
+                lines += [f"{asked}  # {words_of_page(program, folder)}" if line.startswith(PAGE) and not failed else asked, *said, *pictures_of(folder)]
         elif file:
             with file.open("a") as stream:
                 stream.write(line + "\n")

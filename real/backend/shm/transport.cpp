@@ -278,7 +278,8 @@ bool ShmSend::announce() {
 /// Puts a message that leaves at once where the other side reads it; false while there is no room.
 bool ShmSend::fill(Announcement& announcement) {
   if (kind_ == MessageKind::inlined) {
-    std::ranges::copy(memory_, announcement.inlined.begin());  // Of an empty message there is no memory.
+    // An empty message has no memory, which memcpy refuses.
+    std::ranges::copy(memory_, announcement.inlined.begin());
     return true;
   }
   if (kind_ == MessageKind::buffered) {
