@@ -146,8 +146,9 @@ namespace {
 
 /// Gradients are copied into their bucket and back: each is read and written twice (PyTorch's reducer.cpp,
 /// gradient_as_bucket_view = False; Sergeev and Del Balso 2018, arXiv 1802.05799, section 4).
-Seconds copying(const std::optional<GpuSheet>& gpu, Synchronisation style, Bytes gradients) {
-  return gpu && style != Synchronisation::per_tensor ? 4 * (gradients / gpu->memory_bandwidth) : Seconds{};
+Seconds copying(const std::optional<GpuSheet>& gpu, int gpus, Synchronisation style, Bytes gradients) {
+  const bool copied = gpu && gpus > 1 && style != Synchronisation::per_tensor;
+  return copied ? 4 * (gradients / gpu->memory_bandwidth) : Seconds{};
 }
 
 }  // namespace
@@ -168,7 +169,7 @@ TrainingStep Planner::simulate(Known& machine, const Variation& variation, const
   };
   const auto time_of = [&](Bytes bytes) {
     const Seconds all = full_time(bytes);
-    const Seconds copies = gpus > 1 ? copying(machine.sheet, settings.style, bytes) : Seconds{};
+    const Seconds copies = copying(machine.sheet, gpus, settings.style, bytes);
     if (variation.bandwidth_factor == 1) {
       return copies + all;
     }
@@ -232,8 +233,7 @@ void Planner::add_times(Known& machine, PlannedStep& step) {
   step.batch = speed * typical.total.value;
   step.compute = {fast.compute, typical.compute, slow.compute};
   const Seconds copies =
-      machine.gpus > 1 ? copying(machine.sheet, plan_.synchronisation.style, gradient_bytes(plan_.workload))
-                       : Seconds{};
+      copying(machine.sheet, machine.gpus, plan_.synchronisation.style, gradient_bytes(plan_.workload));
   step.communication = {fast.communication - copies, typical.communication - copies,
                         slow.communication - copies};
   step.exposed = {best.exposed, typical.exposed, worst.exposed};
