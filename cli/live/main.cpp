@@ -57,7 +57,8 @@ std::string page_of(const std::string& title, const std::string& journal) {
 }
 
 void serve(const std::string& title) {
-  std::atomic<Clock::time_point> waits_until;  // Till then, a page may be open that does not know of the end.
+  std::atomic<Clock::time_point> waits_until;  // Till then, a page may be open that does not show the end.
+  const auto page_may_take = [&](int seconds) { waits_until = Clock::now() + std::chrono::seconds(seconds); };
   const Secret token = make_secret();
   // Other paths have no page: who lacks the token is answered 404.
   const std::string start = "/" + std::string(token.begin(), token.end()) + "/";
@@ -70,18 +71,26 @@ void serve(const std::string& title) {
                               {"X-Content-Type-Options", "nosniff"},
                               {"X-Frame-Options", "DENY"}});
   server.Get(start, [&](const httplib::Request&, httplib::Response& answer) {
+    const bool followed = waits_until.load() != Clock::time_point();
+    if (followed) {
+      page_may_take(60);  // Beside other load, making it may take longer than a browser is waited for.
+    }
     answer.set_content(page_of(title, told()["journal"]), "text/html; charset=utf-8");
+    if (followed) {
+      page_may_take(20);
+    }
   });
   server.Get(start + "state", [&](const httplib::Request&, httplib::Response& answer) {
-    waits_until = Clock::now() + std::chrono::seconds(20);  // A browser on a busy machine looks that seldom.
+    page_may_take(20);  // A browser on a busy machine looks that seldom.
     ordered_json state = told();
     std::error_code none;
     const auto size = std::filesystem::file_size(state["journal"].get<std::string>(), none);
     state["size"] = none ? 0 : size;  // By that, the page's script knows when the journal has grown.
-    if (state["ended"].get<bool>()) {
-      waits_until = Clock::time_point();
-    }
     answer.set_content(state.dump(), "application/json");
+  });
+  server.Post(start + "end", [&](const httplib::Request&, httplib::Response& answer) {
+    waits_until = Clock::time_point();  // The page shows the last results.
+    answer.set_content("true", "application/json");
   });
   server.Post(start + "stop", [&](const httplib::Request&, httplib::Response& answer) {
     const bool stopped = ::getppid() == parent && ::kill(parent, SIGINT) == 0;
@@ -97,7 +106,6 @@ void serve(const std::string& title) {
     while (Clock::now() < waits_until.load() || !server.is_running()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // The page loads the last results.
     server.stop();
   });
   server.listen_after_bind();

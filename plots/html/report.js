@@ -28,8 +28,11 @@
     const busy = () => report().contains(document.activeElement) || ringsidePage.zoomed();
     async function look() {
       let run;
+      let page;
       try {
         run = await (await fetch('state')).json();
+        const grown = run.size !== known && (run.ended || !busy());
+        if (grown) page = await (await fetch('.')).text();
       } catch {
         over('The run is over; its results are where the program said.');
         return;
@@ -37,14 +40,15 @@
       element('stage').textContent = run.stage;
       element('done').value = run.fraction;
       element('doing').textContent = run.doing;
-      if (run.size !== known && (run.ended || !busy())) {
-        const page = new DOMParser().parseFromString(await (await fetch('.')).text(), 'text/html');
-        report().replaceWith(page.getElementById('report'));
+      if (page) {
+        report().replaceWith(new DOMParser().parseFromString(page, 'text/html').getElementById('report'));
         known = run.size;
         begin();
       }
-      if (run.ended) over('The run has ended.');
-      else setTimeout(look, 1000);
+      if (run.ended) {
+        over('The run has ended.');
+        fetch('end', { method: 'POST' });
+      } else setTimeout(look, 1000);
     }
     look();
   }

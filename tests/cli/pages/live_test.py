@@ -1,5 +1,6 @@
 """`--live`: who may look, who may stop the run, and what is left when it is over."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -124,17 +125,38 @@ class Live(PageCase):
         self.assert_gone(below)
         self.assertEqual(listening(port), [])
 
-    def test_its_server_ends_well_when_the_run_is_over(self):
+    def begin_server(self):
+        """The server of a run that this test plays: its process, the socket of the run and the page's address."""
         server = pathlib.Path(PROGRAM).parent / "ringside-live"
         if not server.exists():
             self.skipTest("it is built where cpp-httplib is")
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with ours, theirs:
+        self.addCleanup(ours.close)
+        with theirs:
             process = subprocess.Popen([server, "a run"], cwd=self.folder, stdin=theirs, stderr=subprocess.PIPE, text=True)
             self.addCleanup(self.end, process)
-            theirs.close()
-            self.assertIn(b"http://127.0.0.1:", ours.recv(100))
+        address = ours.recv(100).decode()
+        self.assertIn("http://127.0.0.1:", address)
+        return process, ours, address
+
+    def test_its_server_ends_well_when_the_run_is_over(self):
+        process, run, _ = self.begin_server()
+        run.close()
         _, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (0, ""))
+
+    def test_its_server_stays_until_a_page_that_looked_shows_the_end(self):
+        process, run, address = self.begin_server()
+        self.assertFalse(json.loads(self.get(address + "state")[0])["ended"])
+        run.close()
+        deadline = time.monotonic() + 15
+        while not json.loads(self.get(address + "state")[0])["ended"]:
+            self.assertLess(time.monotonic(), deadline)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(timeout=2)
+        self.assertIn("a run", self.get(address)[0])  # A page that loads the last results late still gets them.
+        self.get(address + "end", b"")
+        _, errors = process.communicate(timeout=15)
         self.assertEqual((process.returncode, errors), (0, ""))
 
     def test_a_browser_follows_the_run_to_its_end(self):
