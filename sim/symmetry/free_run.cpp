@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "common/mapped.hpp"
@@ -11,7 +12,6 @@ namespace ringside {
 
 namespace {
 
-constexpr std::int32_t kNone = -1;
 /// Times that differ by less, relative to the clock, are one.
 constexpr double kSameTime = 1e-12;
 /// Two states are one when no time in them (since the first class's) differs by more, relative to the clock.
@@ -43,8 +43,8 @@ struct RankState {
 struct Arrival {
   std::int32_t rank_class = 0;
   double time = 0;
-  double work = 0;  ///< Seconds.
-  std::int32_t local = kNone;
+  double work = 0;                         ///< Seconds.
+  std::optional<std::int32_t> local = {};  ///< The move, where the next one waits for its reduction.
 };
 
 class FreeRun {
@@ -220,7 +220,7 @@ class FreeRun {
       arrivals_.push_back({.rank_class = move.target.rank_class,
                            .time = end,
                            .work = work_[at(number)],
-                           .local = move.local ? number : kNone});
+                           .local = move.local ? std::optional(number) : std::nullopt});
     }
   }
 
@@ -233,8 +233,8 @@ class FreeRun {
       RankState& here = rank(arrival.rank_class);
       here.reduced = std::max({arrival.time, here.reduced, here.held}) + arrival.work;
       here.pending.push_back({.turn = here.turn, .done = here.reduced});
-      if (arrival.local != kNone) {
-        outcome_.done[at(arrival.local)] = here.reduced;
+      if (arrival.local) {
+        outcome_.done[at(*arrival.local)] = here.reduced;
         here.next = std::max(here.next, here.reduced);
       }
     }

@@ -82,6 +82,7 @@ TEST(Disturbance, IsHowMuchSlowerSomeProbesWere) {
   EXPECT_FALSE(disturbance(probes(6, 0.1, 0, 1)).has_value()) << "quiet";
   EXPECT_FALSE(disturbance(probes(2, 0.1, 0.3, 5)).has_value())
       << "two repetitions do not say which one is usual";
+  EXPECT_TRUE(disturbance(probes(3, 0.1, 0.3, 5)).has_value()) << "three do";
   const std::optional<Disturbance> found = disturbance(probes(6, 0.1, 0.3, 5));
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->share, 0.3, 0.05);

@@ -135,6 +135,8 @@ class Check(RingsideCase):
         shown = self.check(path).stdout
         self.assertIn("Incomplete: the last lines of a run", shown)
         self.assertNotIn("healthy", shown)
+        submitted = self.run_ringside("submit", path, "--output", "given").stdout
+        self.assertIn("the end of the run: the log lacks `Out of bounds values`", submitted)
 
     def test_ranks_stand_where_the_log_says(self):
         # Two nodes with one of eight GPUs each are no node with two.

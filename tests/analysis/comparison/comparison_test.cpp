@@ -108,5 +108,15 @@ TEST(Timing, OfWhatFailedThereIsNone) {
   EXPECT_FALSE(timing(point, Side::measured).has_value());
 }
 
+TEST(Timing, AnIntervalFromZeroOnIsNone) {
+  Point point = examples::point({.algorithm = "ring", .measured_ms = 2});
+  point.measured->low = {1e-3};
+  point.measured->high = {3e-3};
+  EXPECT_EQ(timing(point, Side::measured)->low, 1e-3);
+  point.measured->low = {0};
+  EXPECT_EQ(timing(point, Side::measured)->low, 2e-3);
+  EXPECT_EQ(timing(point, Side::measured)->high, 2e-3);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -89,6 +89,8 @@ calibrated:
     - {probe: send, ranks: 2, points: {4 KiB: 6 us}}
     - {probe: fan_out, ranks: 3, points: {4 KiB: 25 us}}
   spread: [{bytes: 4 KiB, deviation: 0.2, slow_deviation: 0.5}, {bytes: 1 MiB, deviation: 0.01}]
+  between_nodes: {latency: 60 us, latency_interval: [58 us, 63 us], bandwidth: 8 GB/s, bandwidth_interval: [7 GB/s, 9 GB/s],
+                  native_exchange: 1.5, native_exchange_interval: [1.4, 1.9]}
   disturbance: {share: 0.4, slower: 1.6, other_load: 1.9, stolen: 0.25}
   reduction_spread: [{bytes: 64 KiB, deviation: 0.3}]
   pairs: [{from: 0, to: 1, latency: 9 us, bandwidth: 20 GB/s, both_ways: 18 GB/s}]
@@ -133,6 +135,12 @@ price: {per_hour: 32.77 USD, as_of: 2026-11-01}
               .reduction_spread = {{{65536}, 0.3, std::nullopt}},
               .disturbance =
                   Disturbance{.share = 0.4, .slower = 1.6, .other_load = 1.9, .stolen = 0.25, .throttled = 0},
+              .between_nodes = BetweenNodes{.latency = {60e-6},
+                                            .bandwidth = {8e9},
+                                            .latency_interval = Interval<double>{58e-6, 60e-6, 63e-6},
+                                            .bandwidth_interval = Interval<double>{7e9, 8e9, 9e9},
+                                            .native_exchange = 1.5,
+                                            .native_exchange_interval = Interval<double>{1.4, 1.5, 1.9}},
               .pairs = {{0, 1, {9e-6}, {20e9}, {18e9}}},
               .backend = "gloo"},
       .known = {{.algorithm = "native", .ranks = 2, .bytes = Bytes{1073741824}, .seconds = Seconds{95e-3}},

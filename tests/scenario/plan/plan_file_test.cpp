@@ -259,6 +259,20 @@ Transformer qwen() {
           .sequence = 1024};
 }
 
+TEST_F(PlanFile, OfAModelWithTensorsNothingIsDerivedThatTheyMayContradict) {
+  const std::string model =
+      "transformer: {layers: 2, hidden: 8, heads: 2, vocabulary: 10, sequence: 16}, batch_per_gpu: 8, "
+      "compute: {measured: [{gpu: any, step_time: 2 s}]}}";
+  const Workload derived = plan("workload: {" + model).workload;
+  EXPECT_GT(derived.forward_flops, 0);
+  EXPECT_TRUE(derived.memory.activations.has_value());
+  const std::string count = std::to_string(derived.parameters);
+  const Workload listed = plan("workload: {tensors: [{name: a, elements: " + count + "}], " + model).workload;
+  EXPECT_EQ(listed.parameters, derived.parameters);
+  EXPECT_EQ(listed.forward_flops, 0);
+  EXPECT_FALSE(listed.memory.activations.has_value());
+}
+
 TEST(Transformer, HasTheParametersThatArePublished) { EXPECT_EQ(parameters_of(qwen()), 494'032'768); }
 
 TEST(Transformer, HeadsMayBeWiderTogetherThanTheModel) {

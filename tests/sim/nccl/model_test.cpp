@@ -119,6 +119,19 @@ TEST(NcclModel, TakesNvlsForLargeMessagesOnHopper) {
   EXPECT_EQ(prediction.source, CostSource::spec);
 }
 
+TEST(NcclModel, NvlsHasSimpleAlone) {
+  const auto forced = [](const std::string& protocol) {
+    return predicted(machine("gpus_per_node: 8\ngpu: {model: H100-SXM}\n"
+                             "intra: {kind: nvlink, generation: 4, switch: true}\n"
+                             "software: {nccl_algo: NVLS, nccl_proto: " +
+                             protocol + "}\n"),
+                     native(8, 512 * kMi));
+  };
+  EXPECT_NO_THROW(forced("Simple"));
+  EXPECT_THROW(forced("LL"), Error);
+  EXPECT_THROW(forced("LL128"), Error);
+}
+
 // Two nodes of 8 MI300X over RoCE: 350 GB/s with 1 GiB, 358 with 16 (oracle-quickstart/oci-hpc-oke).
 // Bytes that overlap no better than between nodes of NVIDIA's GPUs would let it rise by a sixth.
 TEST(NcclModel, BusBandwidthBetweenNodesOfAmdHardlyRisesFromOneGibibyteOn) {
@@ -604,6 +617,98 @@ TEST(NcclTuner, UpToTwoNodesTheSpeedInsideCounts) {
   };
   EXPECT_NEAR(bus_rate(2), 8 * 24e9, 1e3);
   EXPECT_NEAR(bus_rate(3), 8 * 12e9, 1e3);
+}
+
+/// What NCCL 2.30.7 lets a channel have, in GB/s (src/graph/tuning.cc): on one node, on two and on more.
+TEST(NcclTuner, AChannelIsNoFasterThanNcclsTables) {
+  struct Row {
+    Architecture architecture;
+    std::array<double, 3> ll, ring_ll128, tree_ll128, tree;
+  };
+  // LL between nodes is the CPU's, whatever the GPU.
+  const auto rows = std::to_array<Row>(
+      {{Architecture::volta, {39, 39, 20.4}, {20, 20, 20}, {20, 20, 20}, {26.5, 18.5, 10}},
+       {Architecture::ampere, {87.7, 39, 20.4}, {20, 20, 20}, {20, 20, 20}, {24, 23.6, 17.8}},
+       {Architecture::hopper, {141, 39, 20.4}, {36.7, 36.7, 36.7}, {36.7, 36.7, 29}, {38.7, 41.4, 36}},
+       {Architecture::blackwell, {282, 39, 20.4}, {40, 40, 40}, {55.6, 31.67, 20}, {70, 42.8, 24}}});
+  constexpr NcclGraph kFast = {.channels = 2, .intra = 1e6, .inter = 1e6};
+  for (const Row& row : rows) {
+    for (std::size_t column = 0; column < 3; ++column) {
+      const int nodes = 1 << column;
+      const auto rate = [&](NcclAlgorithm algorithm, NcclProtocol protocol) {
+        const NcclSystem system = {.ranks = 8 * nodes,
+                                   .nodes = nodes,
+                                   .architecture = row.architecture,
+                                   .link = GpuLink::nvswitch,
+                                   .algorithm = algorithm,
+                                   .protocol = protocol};
+        const double per_byte =
+            *nccl_tuner_seconds(system, kFast, 2e10) - *nccl_tuner_seconds(system, kFast, 1e10);
+        const double factor = algorithm == NcclAlgorithm::tree ? 2 : 2 - 2.0 / system.ranks;
+        return 10 / per_byte * factor;
+      };
+      const double tree = 2 * row.tree.at(column);
+      EXPECT_NEAR(rate(NcclAlgorithm::ring, NcclProtocol::ll), row.ll.at(column), 1e-6);
+      EXPECT_NEAR(rate(NcclAlgorithm::ring, NcclProtocol::ll128), 2 * row.ring_ll128.at(column), 1e-6);
+      EXPECT_NEAR(rate(NcclAlgorithm::tree, NcclProtocol::simple), tree, 1e-6);
+      EXPECT_NEAR(rate(NcclAlgorithm::tree, NcclProtocol::ll), std::min(tree / 3.8, row.ll.at(column)), 1e-6);
+      EXPECT_NEAR(rate(NcclAlgorithm::tree, NcclProtocol::ll128),
+                  std::min(tree * (nodes == 1 ? 7.0 / 9 : 120.0 / 128), 2 * row.tree_ll128.at(column)), 1e-6);
+    }
+  }
+}
+
+/// Microseconds of eight GPUs in a node, and on eight nodes of one (src/graph/tuning.cc: baseLat, hwLat).
+TEST(NcclTuner, HasTheLatenciesOfNcclsTables) {
+  struct Row {
+    GpuLink link;
+    int nodes;
+    std::array<double, 3> ring, tree;  ///< LL, LL128, Simple.
+  };
+  const auto rows = std::to_array<Row>(
+      {{GpuLink::nvswitch, 1, {15, 40.6, 56}, {15.2, 31.5, 64.4}},
+       {GpuLink::pcie, 1, {20.6, 49, 88.2}, {20.8, 40.6, 64.4}},
+       {GpuLink::none, 8, {6.6 + 14 * 5, 14 + 14 * 8.5, 8.4 + 14 * 14}, {36.8, 65, 92.4}}});
+  for (const Row& row : rows) {
+    for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
+      const auto latency = [&](NcclAlgorithm algorithm) {
+        const NcclSystem system = {.ranks = 8,
+                                   .nodes = row.nodes,
+                                   .architecture = Architecture::hopper,
+                                   .link = row.link,
+                                   .algorithm = algorithm,
+                                   .protocol = protocol};
+        return 1e6 * *nccl_tuner_seconds(system, {.channels = 1, .intra = 1e6, .inter = 1e6}, 1);
+      };
+      EXPECT_NEAR(latency(NcclAlgorithm::ring), row.ring.at(static_cast<std::size_t>(protocol)), 1e-3);
+      EXPECT_NEAR(latency(NcclAlgorithm::tree), row.tree.at(static_cast<std::size_t>(protocol)), 1e-3);
+    }
+  }
+}
+
+/// What a tree reaches at 64 B, 128 B, … (src/enqueue.cc: treeCorrectionFactor), in tenths.
+TEST(NcclTuner, CorrectsTreesAsNcclDoes) {
+  const std::array<std::string, 3> tenths = {"aaaa987777654456789aaaa",
+                                             "aaaaa988876666668999"
+                                             "9aa",
+                                             "999999987665555678778"
+                                             "99"};
+  NcclSystem system = two_cards();
+  system.algorithm = NcclAlgorithm::tree;
+  constexpr NcclGraph kGraph = {.channels = 1, .intra = 10};
+  for (const NcclProtocol protocol : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
+    system.protocol = protocol;
+    const auto seconds = [&](double bytes) { return *nccl_tuner_seconds(system, kGraph, bytes); };
+    const double per_byte = (seconds(4e9) - seconds(2e9)) / 2e9;
+    const double latency = seconds(2e9) - 2e9 * per_byte;
+    const std::string& row = tenths.at(static_cast<std::size_t>(protocol));
+    for (std::size_t size = 0; size < row.size(); ++size) {
+      const double bytes = 64.0 * static_cast<double>(std::int64_t{1} << size);
+      EXPECT_NEAR(10 * bytes * per_byte / (seconds(bytes) - latency), row[size] == 'a' ? 10 : row[size] - '0',
+                  0.01)
+          << name(protocol) << " " << bytes;
+    }
+  }
 }
 
 TEST(NcclTuner, SplitsFastChannels) {

@@ -57,6 +57,19 @@ TEST(DescribeTopology, OfPrivateLinksHasNumbersButNothingToCross) {
   EXPECT_TRUE(description.edges.empty());
 }
 
+TEST(DescribeTopology, EveryGpuSitsOnASharedMedium) {
+  Machine bus = test::custom_machine();
+  bus.intra->shared = true;
+  const TopologyDescription description = describe(build_network(bus, 3));
+  const DrawnVertex* medium = find(description, "shared medium");
+  ASSERT_NE(medium, nullptr);
+  const auto index = static_cast<std::int32_t>(medium - description.vertices.data());
+  EXPECT_EQ(
+      std::ranges::count_if(description.edges,
+                            [&](const DrawnEdge& edge) { return edge.to == index && edge.from != index; }),
+      3);
+}
+
 TEST(DescribeTopology, OfOneRankHasNoRing) {
   EXPECT_TRUE(describe(build_network(test::custom_machine(), 1)).ring.empty());
 }
