@@ -94,6 +94,7 @@ class Plan(RingsideCase):
         one_line = self.run_ringside("plan", *asked, "--no-charts", "--format", "json", "--output", self.folder / "again")
         offers = [record for record in self.records(one_line.stdout) if record["record"] == "offer"]
         self.assertEqual(len(offers), 6)
+        self.assertTrue(all(offer["ring"] < offer["naive"] for offer in offers), offers)
         self.assertEqual(strip(offers), strip(self.offers(written)))
 
     def test_one_offer_whose_all_reduce_is_uncertain_asks_for_it_until_it_is_known(self):
