@@ -1,6 +1,8 @@
 // 400 lines: one test of each rule of the model, with its published numbers.
 #include "sim/nccl/model.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -688,11 +690,8 @@ TEST(NcclTuner, HasTheLatenciesOfNcclsTables) {
 
 /// What a tree reaches at 64 B, 128 B, … (src/enqueue.cc: treeCorrectionFactor), in tenths.
 TEST(NcclTuner, CorrectsTreesAsNcclDoes) {
-  const std::array<std::string, 3> tenths = {"aaaa987777654456789aaaa",
-                                             "aaaaa988876666668999"
-                                             "9aa",
-                                             "999999987665555678778"
-                                             "99"};
+  const std::array<std::string, 3> tenths = {"aaaa987777654456789aaaa", "aaaaa9888766666689999aa",
+                                             "99999998766555567877899"};
   NcclSystem system = two_cards();
   system.algorithm = NcclAlgorithm::tree;
   constexpr NcclGraph kGraph = {.channels = 1, .intra = 10};
