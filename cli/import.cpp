@@ -231,8 +231,9 @@ void add_submit(CLI::App& app, CommonOptions& common) {
   command->add_option("LOG", request->log, "A log of nccl-tests")->required();
   add_machine_flags(*command, request->machine);
   add_network_flag(*command, request->machine);
-  command->add_option("--ranks", request->machine.defaults.ranks,
-                      "Number of ranks, if the log does not say it");
+  command
+      ->add_option("--ranks", request->machine.defaults.ranks, "Number of ranks, if the log does not say it")
+      ->check(CLI::Range(2, kMaxRanks));
   command->add_option("--source", request->source, "Where it is published: a URL");
   command->footer("submit all_reduce.log --machine dgx-h100");
   command->callback([request, &common] {

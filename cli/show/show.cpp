@@ -352,7 +352,8 @@ void add_show(CLI::App& app, CommonOptions& common) {
   auto machine = std::make_shared<MachineFlags>();
   of_machine->add_option("MACHINE", machine->machine, "A machine file, or a name of `ringside list machines`")
       ->required();
-  of_machine->add_option("--ranks", machine->ranks, "Number of ranks (default: one for each GPU)");
+  of_machine->add_option("--ranks", machine->ranks, "Number of ranks (default: one for each GPU)")
+      ->check(CLI::Range(1, kMaxRanks));
   of_machine->add_flag("--no-charts", machine->no_chart, "Do not draw the PNG");
   of_machine->footer("show machine dgx-h100");
   of_machine->callback(
