@@ -18,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 namespace fs = std::filesystem;
@@ -141,6 +142,18 @@ TEST_F(PlanFile, WrongUnitsAreRefused) {
   EXPECT_THAT(refused("workload: resnet50\nsynchronisation: {bucket: 25}"), HasSubstr("plan.yaml:2:"));
   EXPECT_THAT(refused("workload: resnet50\ndeadline: 2 GB"), HasSubstr("the units of a time are"));
   EXPECT_THAT(refused("workload: resnet50\ndeadline: 2"), HasSubstr("has no unit"));
+}
+
+TEST_F(PlanFile, AListHasAtMostAHundredThousandOffers) {
+  const auto listed = [](int offers) {
+    std::string list = "workload: resnet50\noffers: [";
+    for (int i = 0; i < offers; ++i) {
+      list += "0,";
+    }
+    return list + "]";
+  };
+  EXPECT_THAT(refused(listed(100'001)), HasSubstr("has more than 100000 entries"));
+  EXPECT_THAT(refused(listed(100'000)), Not(HasSubstr("entries")));
 }
 
 TEST_F(PlanFile, APriceNeedsACurrency) {
