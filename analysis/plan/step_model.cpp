@@ -11,16 +11,18 @@ namespace ringside {
 namespace {
 
 constexpr Bytes kPiece{1 << 20};
+constexpr std::int64_t kMostPieces = 1 << 16;
 constexpr Bytes kNoCap{std::numeric_limits<std::int64_t>::max()};
 
-/// A total of which nothing else is known.
+/// A total of which nothing else is known; above 64 GiB pieces grow with it.
 std::vector<Gradient> even_pieces(Bytes total) {
   std::vector<Gradient> pieces;
-  const double share = static_cast<double>(kPiece.value) / static_cast<double>(total.value);
-  for (std::int64_t left = total.value; left > 0; left -= kPiece.value) {
-    const Bytes bytes{std::min(left, kPiece.value)};
+  const Bytes piece{kPiece.value * ((total.value - 1) / (kPiece.value * kMostPieces) + 1)};
+  const double share = static_cast<double>(piece.value) / static_cast<double>(total.value);
+  for (std::int64_t left = total.value; left > 0; left -= piece.value) {
+    const Bytes bytes{std::min(left, piece.value)};
     pieces.push_back(
-        {.bytes = bytes, .share = bytes == kPiece ? share : 1 - share * static_cast<double>(pieces.size())});
+        {.bytes = bytes, .share = bytes == piece ? share : 1 - share * static_cast<double>(pieces.size())});
   }
   return pieces;
 }

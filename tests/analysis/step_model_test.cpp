@@ -84,6 +84,18 @@ TEST(Gradients, OfATotalAloneAreCutIntoEvenPieces) {
   EXPECT_EQ(arriving_gradients(workload).size(), 4U);
 }
 
+TEST(Gradients, OfAHugeTotalAreNoMorePieces) {
+  Workload workload;
+  workload.parameters = std::int64_t{1} << 34;
+  EXPECT_EQ(arriving_gradients(workload).size(), 65'536U);
+  EXPECT_EQ(arriving_gradients(workload).front().bytes, Bytes{1 << 20});
+  workload.parameters += 1;
+  EXPECT_EQ(arriving_gradients(workload).size(), 32'769U);
+  EXPECT_EQ(arriving_gradients(workload).front().bytes, Bytes{2 << 20});
+  workload.parameters = 9'000'000'000'000'000;
+  EXPECT_LE(arriving_gradients(workload).size(), 65'536U);
+}
+
 TEST(Gradients, OfTensorsHaveTheSizeOfTheirType) {
   Workload workload;
   workload.tensors = {{.name = "a", .elements = 3, .forward_flops = 1}};
