@@ -123,13 +123,16 @@ ValueType<std::vector<V>> curve_type(const MapTable<V>& point, const std::string
       });
 }
 
+/// Deviations are of logarithms: e¹⁰ is a factor of 22,000.
+constexpr double kLargestDeviation = 10;
+
 /// A curve over the message size; a plain number is one of a single point.
 ValueType<std::vector<SpreadPoint>> spread_type() {
   const MapTable<SpreadPoint> point = {
       .form = "a map such as `{bytes: 4 KiB, deviation: 0.2}`",
       .rows = {row<&SpreadPoint::bytes>(size_type(), {.required = true}),
-               row<&SpreadPoint::deviation>(factor_type(0), {.required = true}),
-               row<&SpreadPoint::slow_deviation>(factor_type(0))}};
+               row<&SpreadPoint::deviation>(factor_type(0, kLargestDeviation), {.required = true}),
+               row<&SpreadPoint::slow_deviation>(factor_type(0, kLargestDeviation))}};
   ValueType<std::vector<SpreadPoint>> type =
       curve_type(point, "a list of maps such as `{bytes: 4 KiB, deviation: 0.2}`, or a number for all sizes",
                  "each size once, small ones first", [](const SpreadPoint& p) { return p.bytes; });
@@ -138,7 +141,7 @@ ValueType<std::vector<SpreadPoint>> spread_type() {
     if (!value.node.IsScalar()) {
       return curve(reader, value);
     }
-    const auto deviation = factor_type(0).read(reader, value);
+    const auto deviation = factor_type(0, kLargestDeviation).read(reader, value);
     return deviation ? std::optional(std::vector<SpreadPoint>{
                            {.bytes = {1}, .deviation = *deviation, .slow_deviation = {}}})
                      : std::nullopt;

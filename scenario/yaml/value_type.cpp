@@ -124,14 +124,17 @@ ValueType<int> whole_number_type(WholeRange range) {
       [](YAML::Emitter& out, const int& value) { out << value; });
 }
 
-ValueType<double> factor_type(double min) {
+ValueType<double> factor_type(double min, double max) {
   const std::string form = fmt::format("a number of at least {}", min);
   return scalar_type<double>(
       form,
-      [form, min](const std::string& text) {
+      [form, min, max](const std::string& text) {
         const auto number = parse_number<double>(text);
         if (!number || !std::isfinite(*number) || *number < min) {
           throw bad_input("{} is not {}", in_quotes(text), form);
+        }
+        if (*number > max) {
+          throw bad_input("{} is more than {:g}", in_quotes(text), max);
         }
         return *number;
       },

@@ -77,8 +77,8 @@ enum class Zero { allowed, refused };
 ValueType<std::string> text_type(const std::string& form);
 ValueType<bool> bool_type();
 ValueType<int> whole_number_type(WholeRange range);
-/// A plain number of at least `min`.
-ValueType<double> factor_type(double min);
+/// A plain number from `min` to `max`.
+ValueType<double> factor_type(double min, double max = 1e9);
 ValueType<Bytes> size_type();
 ValueType<Seconds> time_type(Zero zero = Zero::allowed);
 ValueType<BytesPerSecond> bandwidth_type(Zero zero = Zero::refused);
