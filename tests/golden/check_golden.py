@@ -6,8 +6,7 @@ Its first line says the command, `{"golden": "plan --model …", "without": ["so
 keeps some, and the first line then has the digest of all.
 A file without such a line is of `predict` and the scenario of its name, beside it or in configs/scenarios: its points.
 A transcript, *.golden, holds commands (`$ ringside …`), each with all that it prints; `exit N` ends one that fails. `$ file NAME` and
-the lines below it are a file, which commands call IN/NAME. `$ edited NAME configs/machines/x.yaml 4 OLD NEW…` makes such a file of one that is there: in its line 4 NEW stands instead of OLD.
-`$ cat OUT/NAME` prints what the command before it wrote.
+the lines below it are a file, which commands call IN/NAME. `$ cat OUT/NAME` prints what the command before it wrote.
 `$ digest plan …  # 3: ab01` asks for JSON Lines and keeps only their number and digest: for answers that are long and of one kind.
 `$ drawn plan …` keeps what gnuplot is told: of each picture its title, its subtitle and a digest of the script. `$ page report …` keeps the number of
 words that report.html shows, and their digest without what differs from run to run. Both show the
@@ -31,7 +30,6 @@ import tempfile
 
 COMMAND = "$ ringside "
 FILE = "$ file "
-EDITED = "$ edited "
 CAT = "$ cat OUT/"
 DIGEST = "$ digest "
 DRAWN = "$ drawn "
@@ -69,17 +67,6 @@ def written(file):
     """The text of a file; JSON without its line breaks."""
     text = file.read_text()
     return json.dumps(json.loads(text), ensure_ascii=False) if file.suffix == ".json" else text
-
-
-def edited(source, asked, inputs):
-    name, original, *changes = shlex.split(asked)
-    lines = (source / original).read_text().splitlines()
-    for number, old, new in zip(changes[::3], changes[1::3], changes[2::3]):
-        line = lines[int(number) - 1]
-        if old not in line:
-            sys.exit(f"{original}: line {number} has no '{old}'")
-        lines[int(number) - 1] = line.replace(old, new.replace("\\n", "\n"), 1)
-    pathlib.Path(inputs, name).write_text("".join(line + "\n" for line in lines))
 
 
 def digest_of(answer, inputs):
@@ -158,9 +145,6 @@ def transcript_of(program, source, golden, scratch):
         if line.startswith(FILE):
             file = pathlib.Path(inputs, line[len(FILE):])
             file.write_text("")
-        elif line.startswith(EDITED):
-            file, runs = None, False
-            edited(source, line[len(EDITED):], inputs)
         elif line.startswith(COMMAND):
             file = None
             asked = shlex.split(line[len(COMMAND):])
@@ -181,9 +165,8 @@ def transcript_of(program, source, golden, scratch):
             file, runs = None, True
             line = line.partition("  # ")[0]
             asked = line[len(DIGEST):].replace("IN/", inputs + "/")
-            output = tempfile.mkdtemp(dir=scratch)
-            answer = [said.replace(output, "OUT") for said in answer_of(program, source, {"golden": asked, "without": ["source"]}, output)]
-            lines += f"{line}  # {digest_of(answer, inputs)}".splitlines()
+            answer = answer_of(program, source, {"golden": asked, "without": ["source"]}, tempfile.mkdtemp(dir=scratch))
+            lines.append(f"{line}  # {digest_of(answer, inputs)}")
         elif line.startswith((DRAWN, PAGE)):
             file, runs = None, True
             asked = line.partition("  # ")[0]
