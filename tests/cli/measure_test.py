@@ -372,6 +372,10 @@ class Measure(RingsideCase):
         records = self.records((self.folder / "out" / "results.jsonl").read_text())
         kinds = {r["record"] for r in records}
         self.assertLessEqual({"run", "point", "verdict", "accuracy"}, kinds)
+        # Probes come before each of three repetitions, and what they predict is kept.
+        predicted = [r for r in records if r["record"] == "point" and r.get("predicted") and not r.get("measured")]
+        points = [r for r in records if r["record"] == "point" and r.get("measured")]
+        self.assertGreater(len(predicted), len({(r["algorithm"], r["ranks"], r["bytes"]) for r in points}))
         self.assertGreaterEqual(len(list((self.folder / "out").glob("*.png"))), 4)
 
     def test_compare_says_that_other_processes_use_the_cores(self):
