@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -125,16 +124,13 @@ ValueType<int> whole_number_type(WholeRange range) {
 }
 
 ValueType<double> factor_type(double min, double max) {
-  const std::string form = fmt::format("a number of at least {}", min);
+  const std::string form = fmt::format("a number from {} to {:g}", min, max);
   return scalar_type<double>(
       form,
       [form, min, max](const std::string& text) {
         const auto number = parse_number<double>(text);
-        if (!number || !std::isfinite(*number) || *number < min) {
+        if (!number || !(min <= *number && *number <= max)) {
           throw bad_input("{} is not {}", in_quotes(text), form);
-        }
-        if (*number > max) {
-          throw bad_input("{} is more than {:g}", in_quotes(text), max);
         }
         return *number;
       },
