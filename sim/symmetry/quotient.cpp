@@ -624,8 +624,7 @@ class StageRun {
 
 StageOutcome simulate_stage(const PartitionStage& stage, const std::vector<StageOutcome>& before,
                             std::int64_t most_events) {
-  return stage.free_flow ? run_freely(stage, before, most_events)
-                         : StageRun(stage, before, most_events).run();
+  return StageRun(stage, before, most_events).run();
 }
 
 }  // namespace ringside
