@@ -51,17 +51,39 @@ struct SeriesRows {
   }
 };
 
-/// The ranks of the first row, where all rows say ranks and none those that were given.
-std::optional<int> other_ranks(const TableRows& table, const ImportDefaults& defaults) {
-  std::optional<int> first;
-  for (std::uint32_t i = 0; defaults.ranks && i < table.size; ++i) {
-    const std::optional<int> own = table.row(i).ranks;
-    if (!own || *own == *defaults.ranks) {
-      return std::nullopt;
+/// Where every row says something and none says what was given: the first row's.
+template <typename T>
+std::optional<T> said_instead(const std::vector<TableRows>& tables, std::optional<T> ImportedRow::*said,
+                              const std::optional<T>& given) {
+  std::optional<T> first;
+  for (const TableRows& table : tables) {
+    for (std::uint32_t i = 0; given && i < table.size; ++i) {
+      const std::optional<T> own = table.row(i).*said;
+      if (!own || *own == *given) {
+        return std::nullopt;
+      }
+      first = first ? first : own;
     }
-    first = first ? first : own;
   }
   return first;
+}
+
+/// A sentence about each default that the tables have no use for.
+std::vector<std::string> unused_defaults(const std::vector<TableRows>& tables,
+                                         const ImportDefaults& defaults) {
+  std::vector<std::string> notes;
+  if (const auto ranks = said_instead(tables, &ImportedRow::ranks, defaults.ranks)) {
+    notes.push_back(fmt::format("the file itself says {} ranks, so {} is not used", *ranks, *defaults.ranks));
+  }
+  const auto add = [&](const auto& own, const auto& given) {
+    if (own) {
+      notes.push_back(fmt::format("the file itself says {}, so {} is not used", name(*own), name(*given)));
+    }
+  };
+  add(said_instead(tables, &ImportedRow::collective, defaults.collective), defaults.collective);
+  add(said_instead(tables, &ImportedRow::dtype, defaults.dtype), defaults.dtype);
+  add(said_instead(tables, &ImportedRow::op, defaults.op), defaults.op);
+  return notes;
 }
 
 /// Without rows that nobody should have to reckon with.
@@ -110,14 +132,10 @@ void add_series(std::vector<TableRows> tables, std::string_view name, const Impo
                 ReadLog& log) {
   SkippedRows skipped;
   std::vector<SeriesRows> all;
-  std::optional<int> own_ranks;
+  const std::vector<std::string> notes = unused_defaults(tables, defaults);
+  log.import.notes.insert(log.import.notes.end(), notes.begin(), notes.end());
   for (TableRows& table : tables) {
-    own_ranks = own_ranks ? own_ranks : other_ranks(table, defaults);
     add_series_of(std::move(table), name, defaults, all, skipped);
-  }
-  if (own_ranks) {
-    log.import.notes.push_back(
-        fmt::format("the file itself says {} ranks, so {} is not used", *own_ranks, *defaults.ranks));
   }
   const auto sentences = skipped.sentences();
   log.import.notes.insert(log.import.notes.end(), sentences.begin(), sentences.end());
