@@ -228,16 +228,16 @@ TEST(ImportNcclTests, TheProgramOrTheColumnsSayWhichCollectiveItIs) {
               HasSubstr("the collective of scatter_perf is none of ringside's"));
 }
 
-TEST(ImportNcclTests, WhatTheLogSaysItselfIsNotAskedOfTheUserAndSaidToBe) {
+TEST(ImportNcclTests, SaysWhatOfTheDefaultsTheLogMakesUseless) {
   const ImportDefaults other{
       .ranks = 8, .dtype = DataType::int32, .op = ReduceOp::max, .collective = Collective::all_to_all};
   const auto notes = [&](const ImportDefaults& defaults) {
     return import_text(kOldLog, "x", defaults).notes;
   };
-  const std::string sentence = "the file itself says {}, so {} is not used";
   for (const auto& [own, given] :
        {std::pair("2 ranks", "8"), {"float32", "int32"}, {"sum", "max"}, {"all_reduce", "all_to_all"}}) {
-    EXPECT_THAT(notes(other), testing::Contains(fmt::format(fmt::runtime(sentence), own, given)));
+    EXPECT_THAT(notes(other),
+                testing::Contains(fmt::format("the file itself says {}, so {} is not used", own, given)));
   }
   const ImportDefaults same{
       .ranks = 2, .dtype = DataType::float32, .op = ReduceOp::sum, .collective = Collective::all_reduce};
