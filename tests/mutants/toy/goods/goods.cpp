@@ -28,3 +28,11 @@ int clamped(int value) {
 }
 
 int never_called(int value) { return value + 1; }
+
+int sum_to(int count) {
+  int sum = 0;
+  for (int i = 0; i <= count; ++i) {
+    sum += i;
+  }
+  return sum;
+}

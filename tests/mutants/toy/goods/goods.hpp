@@ -4,3 +4,4 @@
 double price(int count);
 int clamped(int value);
 int never_called(int value);
+int sum_to(int count);
