@@ -51,10 +51,13 @@ KNOWN = [b"{native: {ranks: 4, bytes: 128 MiB, seconds: 95 ms}}", b"{ring: {rank
          b"{p2p: {bandwidth: 12 GB/s, latency: 8 us}}", b"{all_gather: {ranks: 4, bytes: 1 MiB, bandwidth: 10 GB/s}}"]
 
 
-def seeds_of(kind: str) -> list[bytes]:
+def files_of(kind: str) -> list[pathlib.Path]:
     patterns = [*SEEDS[kind], f"tests/fuzz/corpus/{kind}/*", f"tests/fuzz/regressions/{kind}/*"]
-    files = sorted({path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file() and path.stat().st_size <= LARGEST})
-    return [path.read_bytes() for path in files] or KNOWN
+    return sorted({path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file() and path.stat().st_size <= LARGEST})
+
+
+def seeds_of(kind: str) -> list[bytes]:
+    return [path.read_bytes() for path in files_of(kind)] or KNOWN
 
 
 def probes_this_machine(data: bytes) -> bool:
@@ -65,6 +68,7 @@ def probes_this_machine(data: bytes) -> bool:
 def commands(kind: str, data: bytes, folder: pathlib.Path) -> list[list]:
     """The commands that read such a text, which is written into the folder; none where it would be measured."""
     def write(name, text):
+        (folder / name).unlink(missing_ok=True)  # A link, perhaps.
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         return folder / name
 
