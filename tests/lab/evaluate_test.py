@@ -68,17 +68,16 @@ class Evaluate(RingsideCase):
         self.assertLessEqual(medians[("node_nvlink", "ringside", "held_out", "large")]["width"], 2.6)
 
     def test_every_table_is_evaluated_or_listed_with_the_reason(self):
-        result = self.run_lab("evaluate", SOURCE / "configs/evaluation")
-        self.assertEqual(result.returncode, 0, result.stderr)
         self.summaries()
         evaluated = {r["system"] for r in Evaluate.records_of_all if r["record"] == "accuracy" and "system" in r}
+        told = "\n".join(r["what"] for r in Evaluate.records_of_all if r["record"] == "not_evaluated")
         for file in (SOURCE / "configs/evaluation").glob("*.yaml"):
             for system in yaml.safe_load(file.read_text())["systems"]:
                 if system["name"] not in evaluated:
-                    self.assertRegex(result.stdout, f"not evaluated: {system['name']}: .+")
+                    self.assertRegex(told, f"(?m)^{system['name']}: .+")
         with open(SOURCE / "configs/evaluation/not_evaluated.csv", newline="") as table:
             for row in csv.DictReader(table):
-                self.assertIn(f"not evaluated: {row['table']} ({row['source']}): {row['why']}", result.stdout)
+                self.assertIn(f"{row['table']} ({row['source']}): {row['why']}", told)
 
     def test_a_list_of_what_is_not_evaluated_needs_its_columns(self):
         self.write_h100()
