@@ -213,7 +213,6 @@ class Interpreter {
                 fmt::format("round {}: {} and another move write chunk {} of rank {} in the same round",
                             round, text(move), move.first_chunk + chunk, move.target));
           }
-          seen.copied = seen.copied || copies;
         } else {
           seen.written_in = round;
           seen.copied = copies;

@@ -1,6 +1,7 @@
 #include "sim/symmetry/waits.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "common/numbers.hpp"
 #include "schedule/chunk_layout.hpp"
@@ -44,8 +45,7 @@ struct EndSeen {
 struct MoveSeen {
   EndSeen source;
   EndSeen target;
-  bool holds = false;
-  bool seen = false;
+  std::optional<bool> holds;  ///< Of a move between two ranks that was seen.
 };
 
 class Walk {
@@ -172,8 +172,7 @@ class Walk {
       return see(source, std::max(at_source, at_target), seen.source);
     }
     const bool holds = source.reduces && read_by(move).touches(source.reduced.range);
-    const bool same = !seen.seen || seen.holds == holds;
-    seen.seen = true;
+    const bool same = seen.holds.value_or(holds) == holds;
     seen.holds = holds;
     return see(source, at_source, seen.source) && see(target, at_target, seen.target) && same;
   }
@@ -221,8 +220,9 @@ class Walk {
         if (!consistent(seen.source) || !consistent(seen.target)) {
           return false;
         }
-        written.push_back(
-            {.source_behind = seen.source.behind, .target_behind = seen.target.behind, .holds = seen.holds});
+        written.push_back({.source_behind = seen.source.behind,
+                           .target_behind = seen.target.behind,
+                           .holds = seen.holds.value_or(false)});
       }
     }
     return true;

@@ -95,7 +95,10 @@ TEST(Fit, TheStatedIntervalsCoverThePlantedCostsAsOftenAsTheySay) {
     alpha += covers(found.latency_interval, planted.alpha) ? 1 : 0;
     beta += covers(found.bandwidth_interval, 1 / planted.beta) ? 1 : 0;
     gamma += covers(found.reduction_interval, planted.gamma) ? 1 : 0;
-    widest = std::max(widest, (found.latency_interval->high - found.latency_interval->low) / planted.alpha);
+    for (const auto& interval :
+         {found.latency_interval, found.bandwidth_interval, found.reduction_interval}) {
+      widest = std::max(widest, (interval->high - interval->low) / interval->typical);
+    }
   }
   // 95 % ± three standard deviations of a count over 400 seeds.
   for (const int covered : {alpha, beta, gamma}) {
