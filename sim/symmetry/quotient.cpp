@@ -477,7 +477,7 @@ class StageRun {
         rank(leader_).rounds[rank(leader_).next].line != line_) {
       choose_leader();
     }
-    if (leader_ == kNone || leapt_) {
+    if (leader_ == kNone) {
       return;
     }
     const RankState& leader = rank(leader_);
@@ -511,7 +511,6 @@ class StageRun {
         line_ = ranks_[i].current->line;
       }
     }
-    leapt_ = leader_ == kNone || line_ == leapt_line_;
     saved_ = {};
     next_saved_ = 0;
     first_saved_ = 0;
@@ -580,8 +579,6 @@ class StageRun {
       furthest = std::max(furthest, in_line(here) ? here.time : 0);
     }
     const std::int64_t repetitions = (stage_.lines[at(line_)].times - 1 - furthest) / period;
-    leapt_ = true;
-    leapt_line_ = line_;
     if (repetitions <= 0) {
       return;
     }
@@ -612,8 +609,6 @@ class StageRun {
   bool repeats_ = false;  ///< Some line comes more than a few times.
   std::int32_t leader_ = kNone;
   std::int32_t line_ = kNone;
-  std::int32_t leapt_line_ = kNone;
-  bool leapt_ = false;
   std::int64_t looked_at_ = 0;
   std::int64_t first_saved_ = 0;
   std::int64_t next_saved_ = 0;
