@@ -327,14 +327,14 @@ Machine machine_of(const MpiPart& part, Machine machine) {
   return machine;
 }
 
-/// An MPI library's own collective. Parts follow one another; what holds back the longest holds back all.
-/// While the parts between nodes work on a segment, those inside nodes work on the next.
+/// An MPI library's own collective. Parts follow one another; what holds back the longest holds back all, and
+/// says whether there is an interval. While the parts between nodes work on a segment, those inside nodes work on
+/// the next.
 std::variant<Prediction, Unpredicted> simulate_plan(const MpiPlan& plan, const Machine& machine,
                                                     const PointKey& key, const PredictOptions& options) {
   Prediction sum;
   sum.seconds = Seconds{-1};
   std::map<MpiGroup, Interval<double>> times;
-  bool ranged = true;
   for (const MpiPart& part : plan.parts) {
     if (part.group == MpiGroup::leaders && !machine.links.empty()) {
       return Unpredicted{fmt::format(
@@ -358,7 +358,6 @@ std::variant<Prediction, Unpredicted> simulate_plan(const MpiPlan& plan, const M
     all.typical += of_part.typical.value;
     all.low += of_part.low.value;
     all.high += of_part.high.value;
-    ranged = ranged && time->low && time->high;
     sum = time->seconds > sum.seconds ? *time : sum;
   }
   const double segments = static_cast<double>(key.bytes.value) /
@@ -373,8 +372,10 @@ std::variant<Prediction, Unpredicted> simulate_plan(const MpiPlan& plan, const M
     return Seconds{one_after_another + std::max(0.0, segments - 1) * slowest};
   };
   sum.seconds = all(&Interval<double>::typical);
-  sum.low = ranged ? std::optional(all(&Interval<double>::low)) : std::nullopt;
-  sum.high = ranged ? std::optional(all(&Interval<double>::high)) : std::nullopt;
+  if (sum.low && sum.high) {
+    sum.low = all(&Interval<double>::low);
+    sum.high = all(&Interval<double>::high);
+  }
   return sum;
 }
 

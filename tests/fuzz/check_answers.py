@@ -71,7 +71,8 @@ def answers(program, kind, name, text):
             for words in commands(kind, data, pathlib.Path()):
                 ended = subprocess.run([program, *map(os.fsencode, words), "--quiet", "--output", "out"],
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
-                yield ended.returncode, RUN.sub("RUN", MOMENT.sub("TIME", ended.stdout.decode(errors="replace")))
+                said = ended.stdout.decode(errors="replace").replace(str(ROOT), "ROOT")
+                yield ended.returncode, RUN.sub("RUN", MOMENT.sub("TIME", said))
         os.chdir(ROOT)
 
 
