@@ -327,9 +327,9 @@ Machine machine_of(const MpiPart& part, Machine machine) {
   return machine;
 }
 
-/// An MPI library's own collective. Parts follow one another; what holds back the longest holds back all, and
-/// says whether there is an interval. While the parts between nodes work on a segment, those inside nodes work on
-/// the next.
+/// An MPI library's own collective. Parts follow one another; what holds back the longest holds back all.
+/// There is an interval where the longest has one. While the parts between nodes work on a segment, those
+/// inside nodes work on the next.
 std::variant<Prediction, Unpredicted> simulate_plan(const MpiPlan& plan, const Machine& machine,
                                                     const PointKey& key, const PredictOptions& options) {
   Prediction sum;

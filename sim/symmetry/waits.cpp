@@ -45,7 +45,7 @@ struct EndSeen {
 struct MoveSeen {
   EndSeen source;
   EndSeen target;
-  std::optional<bool> holds;  ///< Of a move between two ranks that was seen.
+  std::optional<bool> holds;  ///< None before a move between two ranks was seen.
 };
 
 class Walk {
