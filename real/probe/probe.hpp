@@ -13,7 +13,7 @@ namespace ringside {
 
 struct ProbeOptions {
   LaunchOptions launch;
-  Seconds budget{20};  ///< for all probes together
+  Seconds budget{};  ///< for all probes together
   std::vector<int> ranks{2};
   /// Larger messages take as much longer as they are larger, on loopback and on links alike.
   Bytes max_bytes{16LL << 20};

@@ -558,8 +558,7 @@ class StageRun {
         taken.work_left.push_back(all > 0 ? activities_.work_left(move.activity) / all : 0);
       }
     }
-    for (LinkState& link : links_) {
-      account(link);
+    for (const LinkState& link : links_) {  // Up to the last change, which is repeated as well.
       taken.limiting_time.push_back(link.use.limiting_time);
     }
     return true;

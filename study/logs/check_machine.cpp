@@ -190,7 +190,6 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
   const int nodes = nodes_of(facts, ranks, name, said);
   RecognisedMachine result;
   Machine& machine = result.machine;
-  machine.nodes = nodes;
   machine.gpus_per_node = said.gpus_per_node.value_or(ranks / nodes);
   machine.name = fmt::format("{}{}x {}", nodes > 1 ? fmt::format("{} x ", nodes) : "", *machine.gpus_per_node,
                              sheet->model);

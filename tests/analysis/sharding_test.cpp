@@ -101,6 +101,12 @@ TEST(ShardedMemory, TheLargestBatchFollowsActivationsAndTheStepOfAdamMustFit) {
   EXPECT_EQ(largest_batch({need(1).total().value - 1}, need(0), need(1)), std::nullopt);
 }
 
+TEST(ShardedMemory, AnExabyteStandsForAllThatIsMore) {
+  const Plan plan = plan_of(llama_8b(8192), 1);
+  EXPECT_EQ(sharded_memory(plan.workload, {}, 1'000'000'000, 1).activations,
+            Bytes{1'000'000'000'000'000'000});
+}
+
 TEST(ShardedMemory, OfActivationsIsNear34BytesPerTokenAndWidth) {
   // Korthikanti et al. 2022 count 34 with two dropout masks, which take 2, and an MLP four times as wide.
   const Transformer gpt{.layers = 1,

@@ -57,6 +57,12 @@ TEST(ImportedRows, MillisecondsOfThreeDecimalsFitTheirBandwidth) {
   EXPECT_DOUBLE_EQ(points[0].measured->seconds.value, 2e-6);
 }
 
+TEST(ImportedRows, AMessageOfNoBytesIsNone) {
+  const Import import = import_text(
+      ranks_of_run(2) + "  0  0  float  sum  -1  12.34  0.00  0.00  0  12.11  0.00  0.00  0\n" + kRow, "x");
+  EXPECT_THAT(import.notes, Contains("line 5 was skipped: a message of 0 bytes"));
+}
+
 TEST(ImportedRows, APointAloneAndWordsBeforeATypeAreNoRows) {
   const auto import =
       import_text(kTitle + kRow + "  .\n  size 256  float  sum  -1  17.94  0.06  0.11  0\n", "x");

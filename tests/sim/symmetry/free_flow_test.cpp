@@ -171,16 +171,34 @@ TEST(CircleReplay, IsTheReplayOnCirclesLongerThanWhatIsLookedAtOnce) {
   }
 }
 
-TEST(FreeFlow, PredictsALongRingOfUnequalChunks) {
+TEST(CircleReplay, HearsOfASlowHopFromWhereverItIs) {
+  constexpr int kRanks = 37;
+  for (int slow = 0; slow < kRanks; ++slow) {
+    std::vector<Link> links;
+    std::vector<std::vector<std::vector<std::int32_t>>> ways(kRanks);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      links.push_back({.name = "out", .latency = {rank == slow ? 1e-3 : 1e-6}, .capacity = {1e9}});
+      ways[static_cast<std::size_t>(rank)].assign(kRanks, {rank});
+    }
+    const Network network = test::wired(links, ways);
+    const Execution execution = all_reduce("ring", network, 1'000);
+    const double expected = replay(execution, network).value;
+    EXPECT_NEAR(replay_circles(execution, network).value().value, expected, 1e-12 * expected) << slow;
+  }
+}
+
+TEST(FreeFlow, PredictsALongRingWhoseRanksAreAllDifferent) {
   const Network network = test::tree_network({.num_ranks = 264}, 1e-12);
-  const Execution execution = all_reduce("ring", network, 1'000'000);
-  Prediction prediction;
-  predict_flow(execution, network, {}, prediction);
-  const FlowResult all = simulate_flow(execution, network);
-  EXPECT_NEAR(prediction.seconds.value, all.seconds.value, kTolerance * all.seconds.value);
-  EXPECT_FALSE(prediction.no_classes) << "nobody has to be told that classes were not needed";
-  ASSERT_EQ(prediction.nics.has_value(), all.nics.has_value());
-  EXPECT_EQ(prediction.limits.size(), all.limits.size());
+  for (const int elements : {1'000'000, 264 * 4'000}) {
+    const Execution execution = all_reduce("ring", network, elements);
+    Prediction prediction;
+    predict_flow(execution, network, {}, prediction);
+    const FlowResult all = simulate_flow(execution, network);
+    EXPECT_NEAR(prediction.seconds.value, all.seconds.value, kTolerance * all.seconds.value);
+    EXPECT_FALSE(prediction.no_classes) << "nobody has to be told that classes were not needed";
+    ASSERT_EQ(prediction.nics.has_value(), all.nics.has_value());
+    EXPECT_EQ(prediction.limits.size(), all.limits.size());
+  }
 }
 
 }  // namespace
