@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from check_test import log
-from ringside_case import PROGRAM, RingsideCase
+from ringside_case import PROGRAM, SOURCE, RingsideCase
 
 A100 = "NVIDIA A100-SXM4-80GB"
 MATRIX = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-23\nGPU1\tNV4\t X \t24-47\n"
@@ -96,6 +96,13 @@ class Here(RingsideCase):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn("# From nvidia-smi topo -m", shown.stdout)
         self.assertIn("A100-SXM4-40GB", shown.stdout)
+
+    def test_doctor_reads_the_topology_that_nccl_is_given(self):
+        file = SOURCE / "tests/fuzz/corpus/topology_xml/slots.xml"
+        for variable, other in (("NCCL_TOPO_FILE", "NCCL_TOPO_DUMP_FILE"), ("NCCL_TOPO_DUMP_FILE", "NCCL_TOPO_FILE")):
+            shown = self.doctor("--gpu", "V100-SXM2-16GB", environment={variable: str(file), other: "nowhere"})
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertIn(f"# From {file}, which {variable} names.\nname: \"topology\"\n", shown.stdout)
 
     def test_doctor_reads_a_copy_of_sys(self):
         for card in ("17", "65"):
