@@ -18,9 +18,6 @@
 namespace ringside {
 namespace {
 
-/// Further sentences would say the same of other steps.
-constexpr std::size_t kMostFaults = 20;
-
 std::string text_of(const Region& region) {
   return fmt::format("bytes {} to {} of buffer {}", region.offset, region.offset + region.bytes,
                      region.buffer);
@@ -315,9 +312,6 @@ std::vector<std::string> faults_of_programs(const Schedule& schedule, std::span<
   }
   if (faults.empty()) {
     SymbolicRun(schedule, programs, faults).run();
-  }
-  if (faults.size() > kMostFaults) {
-    faults.resize(kMostFaults);
   }
   return faults;
 }
