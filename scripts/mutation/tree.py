@@ -105,7 +105,10 @@ class Tree:
             path.write_bytes(content)
 
     def compile(self, mutants, targets, options):
-        """Builds, without those that do not compile; returns the others."""
+        """Builds, without those that do not compile; returns the others. Programs of a build before have other mutants, and go."""
+        for path in self.build.rglob("*"):
+            if path.is_file() and not path.suffix and os.access(path, os.X_OK) and "CMakeFiles" not in path.parts:
+                path.unlink()
         left = list(mutants)
         while True:
             self.write(left)

@@ -171,22 +171,6 @@ TEST(CircleReplay, IsTheReplayOnCirclesLongerThanWhatIsLookedAtOnce) {
   }
 }
 
-TEST(CircleReplay, HearsOfASlowHopFromWhereverItIs) {
-  constexpr int kRanks = 37;
-  for (int slow = 0; slow < kRanks; ++slow) {
-    std::vector<Link> links;
-    std::vector<std::vector<std::vector<std::int32_t>>> ways(kRanks);
-    for (int rank = 0; rank < kRanks; ++rank) {
-      links.push_back({.name = "out", .latency = {rank == slow ? 1e-3 : 1e-6}, .capacity = {1e9}});
-      ways[static_cast<std::size_t>(rank)].assign(kRanks, {rank});
-    }
-    const Network network = test::wired(links, ways);
-    const Execution execution = all_reduce("ring", network, 1'000);
-    const double expected = replay(execution, network).value;
-    EXPECT_NEAR(replay_circles(execution, network).value().value, expected, 1e-12 * expected) << slow;
-  }
-}
-
 TEST(FreeFlow, PredictsALongRingWhoseRanksAreAllDifferent) {
   const Network network = test::tree_network({.num_ranks = 264}, 1e-12);
   for (const int elements : {1'000'000, 264 * 4'000}) {
