@@ -83,6 +83,8 @@ class Evaluate(RingsideCase):
         self.write_h100()
         self.write("not_evaluated.csv", "table,why\nx,y\n")
         self.assert_rejected(self.run_lab("evaluate", self.folder), 2, "not_evaluated.csv", "column `source`")
+        self.write("not_evaluated.csv", "table,source,why\nx,y,z\n")
+        self.assertIn("not evaluated: x (y): z", self.run_lab("evaluate", self.folder).stdout)
 
     def test_a_bad_file_is_named_and_the_others_are_evaluated(self):
         self.write_h100()
