@@ -58,7 +58,8 @@ std::string page_of(const std::string& title, const std::string& journal) {
 
 void serve(const std::string& title) {
   std::atomic<Clock::time_point> waits_until;  // Till then, a page may be open that does not show the end.
-  const auto page_may_take = [&](int seconds) { waits_until = Clock::now() + std::chrono::seconds(seconds); };
+  // A browser beside nine busy processes looked every 26 s; one that leaves the page says so.
+  const auto page_looks = [&] { waits_until = Clock::now() + std::chrono::seconds(60); };
   const Secret token = make_secret();
   // Other paths have no page: who lacks the token is answered 404.
   const std::string start = "/" + std::string(token.begin(), token.end()) + "/";
@@ -73,15 +74,15 @@ void serve(const std::string& title) {
   server.Get(start, [&](const httplib::Request&, httplib::Response& answer) {
     const bool followed = waits_until.load() != Clock::time_point();
     if (followed) {
-      page_may_take(60);  // Beside other load, making it may take longer than a browser is waited for.
+      page_looks();
     }
     answer.set_content(page_of(title, told()["journal"]), "text/html; charset=utf-8");
     if (followed) {
-      page_may_take(20);
+      page_looks();  // Making it takes a while beside other load.
     }
   });
   server.Get(start + "state", [&](const httplib::Request&, httplib::Response& answer) {
-    page_may_take(20);  // A browser on a busy machine looks that seldom.
+    page_looks();
     ordered_json state = told();
     std::error_code none;
     const auto size = std::filesystem::file_size(state["journal"].get<std::string>(), none);
@@ -89,7 +90,7 @@ void serve(const std::string& title) {
     answer.set_content(state.dump(), "application/json");
   });
   server.Post(start + "end", [&](const httplib::Request&, httplib::Response& answer) {
-    waits_until = Clock::time_point();  // The page shows the last results.
+    waits_until = Clock::time_point();  // The page shows the last results, or nobody sees it any more.
     answer.set_content("true", "application/json");
   });
   server.Post(start + "stop", [&](const httplib::Request&, httplib::Response& answer) {

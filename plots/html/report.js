@@ -50,6 +50,7 @@
         fetch('end', { method: 'POST' });
       } else setTimeout(look, 1000);
     }
+    addEventListener('pagehide', () => navigator.sendBeacon('end'));
     look();
   }
 

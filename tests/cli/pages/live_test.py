@@ -159,12 +159,25 @@ class Live(PageCase):
         _, errors = process.communicate(timeout=15)
         self.assertEqual((process.returncode, errors), (0, ""))
 
+    def test_its_server_waits_for_no_page_that_was_left(self):
+        browser = self.browser()
+        process, run, address = self.begin_server()
+        browser.open(address)
+        run.send(b'{"stage": "measuring"}')
+        deadline = time.monotonic() + 60
+        while browser.run("document.getElementById('stage').textContent") != "measuring":
+            self.assertLess(time.monotonic(), deadline)
+        browser.call("Page.navigate", url="about:blank")
+        run.close()
+        _, errors = process.communicate(timeout=40)  # For a page that is there it waits 60 s.
+        self.assertEqual((process.returncode, errors), (0, ""))
+
     def test_a_browser_follows_the_run_to_its_end(self):
         browser = self.browser()
         process, address, _, _ = self.begin("1 s", command="compare")
         browser.open(address)
         seen = set()
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         while "has ended" not in (text := browser.run("document.getElementById('stage').textContent")):
             self.assertLess(time.monotonic(), deadline, text)
             seen.add(text)
