@@ -18,6 +18,7 @@
 #include "cli/reports/next_steps.hpp"
 #include "cli/reports/report.hpp"
 #include "cli/reports/sweep_report.hpp"
+#include "common/failures.hpp"
 #include "common/text.hpp"
 #include "sim/nccl/parameters.hpp"
 #include "study/inputs/scenario_points.hpp"
@@ -89,6 +90,10 @@ void run(const CLI::App& command, PredictFlags& flags, const CommonOptions& comm
   study::PredictRequest& request = flags.request;
   request.scenario = study::read_scenario(flags.scenario);
   refuse_idle(command, request.scenario);
+  if (!request.scenario.machine && !request.native.known.empty()) {
+    throw bad_input(
+        "--known has no effect here: this machine is probed, and only descriptions of links take it");
+  }
   Progress progress(common.quiet);
   if (!flags.sweeps.empty()) {
     const study::SweepStudy sweep = study::sweep(flags.sweeps, request, common, progress.observer());

@@ -261,7 +261,9 @@ class BadInput(RingsideCase):
         self.write("m.jsonl", "")
         measured = self.write("measured.yaml", CUSTOM + "measured: m.jsonl\n")
         probed = self.write("probed.yaml", "ranks: 2\nmessage_sizes: [1 MiB]\nmachine: this\nmeasured: m.jsonl\n")
+        here = self.write("here.yaml", "ranks: 2\nmessage_sizes: [1 MiB]\nmachine: this\n")
         for command, scenario, flag, word in (("predict", given, "--calibrate-time=2s", "probed"),
+                                              ("predict", here, "--known={p2p: {latency: 15 us}}", "this machine is probed"),
                                               ("compare", given, "--calibrate-time=2s", "probed"),
                                               ("compare", measured, "--wrap=env", "`measured:`"),
                                               ("compare", measured, "--timeout=2s", "`measured:`"),
