@@ -9,7 +9,6 @@
 
 #include "common/failures.hpp"
 #include "common/text.hpp"
-#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"
 #include "study/logs/check.hpp"
 
@@ -167,6 +166,11 @@ int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const Sa
 
 }  // namespace
 
+std::optional<GpuSheet> sheet_of_driver(const std::string& gpu) {
+  const auto sheet = find_gpu_sheet(gpu);
+  return !sheet && gpu.ends_with("GB") ? find_gpu_sheet(gpu.substr(0, gpu.rfind(' '))) : sheet;
+}
+
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,
                                     const SaidOfMachine& said) {
   if (facts.gpus.empty()) {
@@ -179,13 +183,10 @@ RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std:
   if (std::ranges::any_of(facts.gpus, [&](const std::string& other) { return other != gpu; })) {
     ask(name, "how GPUs of several models are joined", "a file with `links`");
   }
-  // Drivers print memory (`NVIDIA GH200 120GB`) that the catalogue does not tell models apart by.
-  auto sheet = find_gpu_sheet(gpu);
-  if (!sheet && gpu.ends_with("GB")) {
-    sheet = find_gpu_sheet(gpu.substr(0, gpu.rfind(' ')));
-  }
+  const auto sheet = sheet_of_driver(gpu);
   if (!sheet) {
-    ask(name, fmt::format("what a {} is, which the catalogue does not know", gpu), "a file");
+    throw bad_key("machine: {}: the catalogue does not know the GPU '{}'; describe the machine in a file",
+                  name, gpu);
   }
   const int nodes = nodes_of(facts, ranks, name, said);
   RecognisedMachine result;
