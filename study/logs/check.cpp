@@ -108,8 +108,8 @@ LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
     gpu_ = counted(*request_.gpu);
     if (!sheet_of_driver(gpu_->what)) {
       const auto near = nearest_name(gpu_->what, gpu_model_names());
-      throw bad_key("gpu: unknown GPU '{}'{} `--machine` takes a file that describes it", gpu_->what,
-                    near ? fmt::format("; did you mean '{}'?", *near) : ";");
+      throw bad_key("gpu: unknown GPU '{}'{}; a machine file describes others", gpu_->what,
+                    near ? fmt::format(" (did you mean '{}'?)", *near) : "");
     }
   }
   if (request_.network) {

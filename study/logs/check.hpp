@@ -100,8 +100,8 @@ struct SaidOfMachine {
   std::optional<InterLink> network = {};
 };
 
-/// The data sheet of a GPU as drivers call it: they print memory (`NVIDIA GH200 120GB`) that the catalogue does not tell
-/// models apart by.
+/// The data sheet of a GPU as drivers call it: they print memory (`NVIDIA GH200 120GB`) that the catalogue
+/// does not tell models apart by.
 std::optional<GpuSheet> sheet_of_driver(const std::string& gpu);
 
 /// The machine of `ranks` ranks, from the log and `said`. Throws Error{bad_input} if one is missing.

@@ -169,6 +169,7 @@ class Check(RingsideCase):
         given = ("--network", "4 x 200 Gb/s infiniband", "--gpu", "8 x A100-SXM4-40GB")
         self.assertEqual(self.record(table, *given)["machine"], "2 x 8x A100-SXM4-40GB")
         self.assert_rejected(self.check(table, *given[:2], "--gpu", "A100-SXM4-40GB"), 2, "--gpu: ", "on how many nodes its 16 ranks stand")
+        self.assert_rejected(self.check(table, *given[:2], "--gpu", "8 x B20"), 2, "--gpu: ", "did you mean 'B200'?")
         self.assert_rejected(self.check(path, *given[:2], "--gpu", "4 x A100-SXM4-40GB"), 2, "how 16 ranks stand on 2 hosts")
         for wrong, why in (("4 x 200 Gb/s infinband", "did you mean 'infiniband'"), ("4 x 200 infiniband", "Gb/s"),
                            ("infiniband", "4 x 200 Gb/s infiniband"), ("0 x 200 Gb/s roce", "0 x 200")):
