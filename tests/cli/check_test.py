@@ -84,7 +84,7 @@ class Check(RingsideCase):
         path = self.write("x.log", log(100, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))
         self.assert_rejected(self.check(path), 2, "how fast the network between its 2 nodes is", "--network: ", "'4 x 200 Gb/s infiniband'", "p4d.24xlarge")
         self.assert_rejected(self.check(self.write("y.log", TITLE + log(100).split(TITLE)[1])), 2, "which GPUs these are", "--gpu: ", "'8 x B200'")
-        self.assert_rejected(self.check(self.write("z.log", log(100, gpu="NVIDIA H900"))), 2, "what a NVIDIA H900 is")
+        self.assert_rejected(self.check(self.write("z.log", log(100, gpu="NVIDIA H900"))), 2, "does not know the GPU 'NVIDIA H900'")
         self.assert_rejected(self.check(path, "--machine", "p4d", ), 2, "did you mean 'p4d.24xlarge'")
 
     def test_a_description_that_does_not_fit_the_log_is_doubted(self):
