@@ -34,8 +34,7 @@ void read_rank(std::string_view line, RunFacts& facts) {
   if (pid != words.end() && pid + 1 != words.end()) {
     facts.processes.insert(fmt::format("{} {}", *(on + 1), *(pid + 1)));
   }
-  if (const auto number = rank + 1 != words.end() ? whole_in_word(*(rank + 1)) : std::nullopt;
-      number && *number < 10'000'000) {
+  if (const auto number = whole_in_word(*(rank + 1)); number && *number < 10'000'000) {
     facts.ranks = std::max(facts.ranks.value_or(0), static_cast<int>(*number) + 1);
     facts.ranks_of_host[std::string(*(on + 1))].insert(static_cast<int>(*number));
   }

@@ -102,7 +102,7 @@ YAML::Node json_of(const std::filesystem::path& file) {
   try {
     root = YAML::Load(text);
   } catch (const YAML::Exception&) {
-    root = {};
+    // It stays empty, and is no map.
   }
   if (!root.IsMap()) {
     throw bad_input("{}: is not the config.json of a model, a map of JSON", file.string());

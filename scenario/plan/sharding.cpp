@@ -125,10 +125,10 @@ std::vector<Layout> read_shardings(Reader& reader, const Value& value) {
   };
   if (!value.node.IsSequence()) {
     add(value);
-    return ways;
-  }
-  for (const Value& item : reader.items(value)) {
-    add(item);
+  } else {
+    for (const Value& item : reader.items(value)) {
+      add(item);
+    }
   }
   return ways;
 }

@@ -75,6 +75,11 @@ class Here(RingsideCase):
         self.assertRegex(shown.stdout, r"started by +torchrun +rank 2 of 4")
         self.assertNotIn("started by", self.run_ringside("doctor").stdout)
 
+    def test_doctor_says_what_else_runs(self):
+        shown = self.run_ringside("doctor").stdout
+        self.assertRegex(shown, r"other processes use +\d+\.\d of \d+ cores")
+        self.assertRegex(shown, r"the hypervisor took +\d+\.\d of \d+ cores")
+
     def doctor(self, *arguments, environment=None):
         return self.run_ringside("doctor", "--topology", *arguments, "--output", "found", environment=environment)
 

@@ -1,5 +1,6 @@
 """`ringside check`: recognised machines, verdicts, causes, gates, live rows and many logs."""
 
+import re
 import subprocess
 import unittest
 
@@ -156,6 +157,10 @@ class Check(RingsideCase):
         self.assertEqual(record["assumptions"], ["The log has 8 hosts, the description 2 nodes: 8 were taken."])
         uneven = log(20, ranks=3, hosts=2, gpu="NVIDIA A100-SXM4-40GB")
         self.assert_rejected(self.check(self.write("z.log", uneven), "--machine", "p4d.24xlarge"), 2, "its 3 ranks are not spread evenly over its 2 hosts")
+
+    def test_six_machines_of_many_are_named(self):
+        asked = self.check(self.write("h.log", log(90, ranks=16, hosts=2, gpu="NVIDIA H100 80GB HBM3"))).stderr
+        self.assertEqual(len(re.search("one of (.*), or a file", asked)[1].split(", ")), 6, asked)
 
     def test_a_network_in_one_line_completes_what_the_log_says(self):
         path = self.write("x.log", log(90, ranks=16, hosts=2, gpu="NVIDIA A100-SXM4-40GB"))

@@ -54,6 +54,7 @@ class Trace(RingsideCase):
         self.assertEqual(measured["backend"], "shm")
         self.assertGreaterEqual(measured["iterations"], 5)
         self.assertGreater(measured["seconds"], 0)
+        self.assertIn("segments", measured["policy"])
         processes = self.processes(out / "trace_ring.json")
         title = "ring all_reduce of 60 KB on 3 ranks"
         self.assertEqual(list(processes), [f"{who} {what}: {title}" for who in ("predicted", "measured")

@@ -373,6 +373,7 @@ TEST(ImportDeepSpeed, SizesHaveUnitsOf1024AndRanksFollowFromBandwidths) {
                                         " 1.00   0.11   300.00   225.00\n"
                                         "    0.0 KB    7    1.00   0.09   300.00   225.00\n    3.0 KB    7   "
                                         " 1.00   0.00   300.00   225.00\n"
+                                        "    8.0 KB    7    1.00   0.09   300.00\n"  // Cut off.
                                         "    1000 TB    1    1.00   0.12   300.00   225.00\n    3.0 PB    7  "
                                         "  1.00   0.5   300.00   225.00\n"
                                         "barrier\n    2.0 KB    4    1.00   0.09   300.00   225.00\n",
@@ -386,7 +387,7 @@ TEST(ImportDeepSpeed, SizesHaveUnitsOf1024AndRanksFollowFromBandwidths) {
       import.notes,
       ElementsAre(
           "3 rows from line 7 on were skipped: it has no time or no size",
-          "line 12 was skipped: the operation barrier is no collective of ringside's",
+          "line 13 was skipped: the operation barrier is no collective of ringside's",
           "line 1: these are calls of a training run, rounded and beside its computation: no benchmark"));
 }
 

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/error.hpp"
 #include "requests.hpp"
 
 namespace ringside {
@@ -37,6 +38,12 @@ TEST(Registry, FindsEveryAlgorithmByCollectiveAndName) {
   }
   EXPECT_EQ(find_algorithm(Collective::all_reduce, "rng"), nullptr);
   EXPECT_EQ(find_algorithm(Collective::broadcast, "tutorial_ring"), nullptr);
+  try {
+    known_algorithm(Collective::all_reduce, "nativ");
+    FAIL() << "it is none";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'native'?"));
+  }
 }
 
 TEST(Registry, ListsTheAlgorithmsThatDesignPromises) {

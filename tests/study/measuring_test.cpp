@@ -8,6 +8,7 @@
 #include "results/codec/reader.hpp"
 #include "study/calibrate.hpp"
 #include "study/compare.hpp"
+#include "study/ranks/launch.hpp"
 #include "tests/study/workspace.hpp"
 
 namespace ringside::study {
@@ -32,6 +33,15 @@ CompareRequest here(const Workspace& workspace, std::string_view scenario = kHer
   return {.scenario = workspace.scenario("here.yaml", scenario),
           .repetitions = 1,
           .launch = {.time_per_point = {0.02}, .calibrate_time = {0.3}, .backend = Backend::threads}};
+}
+
+TEST(LaunchOptions, NcclIsToldWhatTheMachineFileForces) {
+  const auto told = [](const Software& software) {
+    return launch_options({}, Backend::nccl, software).gpu.settings;
+  };
+  EXPECT_THAT(told({}), testing::IsEmpty());
+  EXPECT_THAT(told({.nccl_algo = "Ring", .nccl_proto = "LL128"}),
+              testing::ElementsAre(testing::Pair("NCCL_ALGO", "Ring"), testing::Pair("NCCL_PROTO", "LL128")));
 }
 
 TEST(MeasuringStudy, TheMachineThatWasProbedIsInTheJournal) {

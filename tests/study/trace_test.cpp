@@ -33,6 +33,18 @@ TEST(TraceStudy, EveryAlgorithmHasATimelineInAFile) {
   }
 }
 
+TEST(TraceStudy, WhatCannotBePredictedIsSaidToBeSo) {
+  Workspace workspace;
+  const std::string text =
+      "name: odd\ncollective: all_gather\nalgorithms: [ring, neighbour_exchange]\nranks: 3\n"
+      "message_sizes: [1 KiB]\nmachine:\n  intra: {kind: custom, latency: 10 us, bandwidth: 10 GB/s}\n";
+  const auto study =
+      trace({.scenario = workspace.scenario("a.yaml", text)}, workspace.invocation(), workspace.observer());
+  ASSERT_TRUE(study);
+  EXPECT_THAT(workspace.notes(),
+              testing::Contains(testing::HasSubstr("No prediction of neighbour_exchange: ")));
+}
+
 /// All that a viewer shows of an event in process `process`.
 std::string shown_event(int process, const TraceEvent& event) {
   const std::string chunks =

@@ -183,6 +183,12 @@ TEST_F(PlanFile, AnExchangeRateThatSaysNothingOrTwoThingsIsRefused) {
               HasSubstr("two rates between USD and EUR"));
 }
 
+TEST_F(PlanFile, OneWayToShardNeedsNoList) {
+  const Plan read = plan("workload: gpt2-small\nsharding: fsdp");
+  ASSERT_THAT(read.sharding, SizeIs(1));
+  EXPECT_EQ(describe(read.sharding[0]), "fsdp");
+}
+
 TEST_F(PlanFile, WhatHasNothingToOffloadIsRefused) {
   const auto with = [](const std::string& sharding) { return "workload: gpt2-small\nsharding: " + sharding; };
   const Plan read =

@@ -514,6 +514,13 @@ TEST(NcclTuner, AnNvlsTreeWaitsForTheNetworkTwicePerLevel) {
   EXPECT_NEAR(latency, (25 + 4 * 20.9) * 1e-6, 1e-9);
 }
 
+TEST(NcclSystem, ABandwidthThatAMachineStatesIsOneThatWasMeasured) {
+  Machine described = h100_node();
+  EXPECT_EQ(std::get<NcclSystem>(nccl_system(described, 8)).measured_rate, 0);
+  described.intra->bandwidth = BytesPerSecond{350e9};
+  EXPECT_EQ(std::get<NcclSystem>(nccl_system(described, 8)).measured_rate, 350);
+}
+
 TEST(NcclTuner, FindsTheGraphsThatLogsShow) {
   // 8x H100: LL 80.6, Simple 205.7, NVLS 272.0 GB/s for the ring's 15.0, 56.0 and NVLS' 25.0 us.
   const auto system = std::get<NcclSystem>(nccl_system(h100_node(), 8));
