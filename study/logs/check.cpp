@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "common/failures.hpp"
-#include "common/names.hpp"
 #include "common/numbers.hpp"
 #include "common/text.hpp"
 #include "results/codec/reader.hpp"
 #include "schedule/registry.hpp"
 #include "sim/nccl/model.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/known.hpp"
 #include "study/inputs/scenario_points.hpp"
 
@@ -106,11 +106,7 @@ LogChecker::LogChecker(CheckRequest request) : request_(std::move(request)) {
   }
   if (request_.gpu) {
     gpu_ = counted(*request_.gpu);
-    if (!sheet_of_driver(gpu_->what)) {
-      const auto near = nearest_name(gpu_->what, gpu_model_names());
-      throw bad_key("gpu: unknown GPU '{}'{}; a machine file describes others", gpu_->what,
-                    near ? fmt::format(" (did you mean '{}'?)", *near) : "");
-    }
+    require_gpu_sheet(gpu_->what);
   }
   if (request_.network) {
     network_ = parse_network(*request_.network);

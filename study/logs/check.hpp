@@ -15,7 +15,6 @@
 #include "import/import.hpp"
 #include "import/machine/run_facts.hpp"
 #include "scenario/machine/named_machine.hpp"
-#include "sim/topology/gpu_models.hpp"
 #include "study/logs/topology.hpp"
 
 /// `ringside check`: a log of nccl-tests and what stands in it about the machine → as fast as it should be?
@@ -100,9 +99,8 @@ struct SaidOfMachine {
   std::optional<InterLink> network = {};
 };
 
-/// The data sheet of a GPU as drivers call it: they print memory (`NVIDIA GH200 120GB`) that the catalogue
-/// does not tell models apart by.
-std::optional<GpuSheet> sheet_of_driver(const std::string& gpu);
+/// Throws KeyError for a GPU that somebody named and the catalogue does not know, with the nearest name.
+void require_gpu_sheet(const std::string& gpu);
 
 /// The machine of `ranks` ranks, from the log and `said`. Throws Error{bad_input} if one is missing.
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,

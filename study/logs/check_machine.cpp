@@ -8,7 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "common/failures.hpp"
+#include "common/names.hpp"
 #include "common/text.hpp"
+#include "sim/topology/gpu_models.hpp"
 #include "study/inputs/shipped_files.hpp"
 #include "study/logs/check.hpp"
 
@@ -164,11 +166,21 @@ int nodes_of(const RunFacts& facts, int ranks, const std::string& name, const Sa
   return nodes;
 }
 
-}  // namespace
-
+/// The data sheet of a GPU as drivers call it: they print memory (`NVIDIA GH200 120GB`) that the catalogue
+/// does not tell models apart by.
 std::optional<GpuSheet> sheet_of_driver(const std::string& gpu) {
   const auto sheet = find_gpu_sheet(gpu);
   return !sheet && gpu.ends_with("GB") ? find_gpu_sheet(gpu.substr(0, gpu.rfind(' '))) : sheet;
+}
+
+}  // namespace
+
+void require_gpu_sheet(const std::string& gpu) {
+  if (!sheet_of_driver(gpu)) {
+    const auto near = nearest_name(gpu, gpu_model_names());
+    throw bad_key("gpu: unknown GPU '{}'{}; a machine file describes others", gpu,
+                  near ? fmt::format(" (did you mean '{}'?)", *near) : "");
+  }
 }
 
 RecognisedMachine recognise_machine(const RunFacts& facts, int ranks, const std::string& name,

@@ -68,6 +68,7 @@ CheckRequest described_here(CheckRequest request, const GpuMachine& gpus, const 
   }
   RunFacts facts = facts_of(gpus);
   if (request.gpu) {
+    require_gpu_sheet(*request.gpu);
     facts.gpus.assign(facts.gpus.size(), *request.gpu);
   }
   try {
