@@ -72,13 +72,9 @@ void serve(const std::string& title) {
                               {"X-Content-Type-Options", "nosniff"},
                               {"X-Frame-Options", "DENY"}});
   server.Get(start, [&](const httplib::Request&, httplib::Response& answer) {
-    const bool followed = waits_until.load() != Clock::time_point();
-    if (followed) {
-      page_looks();
-    }
     answer.set_content(page_of(title, told()["journal"]), "text/html; charset=utf-8");
-    if (followed) {
-      page_looks();  // Making it takes a while beside other load.
+    if (waits_until.load() != Clock::time_point()) {
+      page_looks();  // Making the page takes a while beside other load.
     }
   });
   server.Get(start + "state", [&](const httplib::Request&, httplib::Response& answer) {
